@@ -1,0 +1,29 @@
+/**
+ * The labels, annotations and taints that nodekeeper writes on cluster objects, and the foreign ones it reads.
+ * One place, since functions, relay and operators must agree on them letter by letter.
+ */
+
+/** Label on a Node: its EC2 instance id. Under the node-restriction prefix a kubelet can't set it on itself. */
+export const INSTANCE_ID_LABEL = "nodekeeper.node-restriction.kubernetes.io/instance-id";
+
+/** Annotation on a Node: `<signal kind>/<signal id>` that cordoned it. We lift only cordons that carry it. */
+export const CORDONED_BY_ANNOTATION = "nodekeeper.dev/cordoned-by";
+
+/** Label on a Node: `involuntary` or `voluntary` while a drain is under way, `drained` when it was seen empty. */
+export const DRAINING_LABEL = "nodekeeper.dev/draining";
+
+/** Annotation on a Node: the drain record (JSON, see drain-record.ts), what an operator reads. */
+export const DRAIN_ANNOTATION = "nodekeeper.dev/drain";
+
+/** Taint on a Node that is interrupted; its value is the kind of signal. */
+export const INTERRUPTION_TAINT = "nodekeeper.dev/interruption";
+
+/** Label by which Karpenter marks its nodes: it drains its own, so they are ignored by default. */
+export const KARPENTER_NODEPOOL_LABEL = "karpenter.sh/nodepool";
+
+/** Annotation that the kubelet puts on the mirror of a static pod. */
+export const MIRROR_POD_ANNOTATION = "kubernetes.io/config.mirror";
+
+/** Where the relay runs, and the label of its pods: a drain takes them last. */
+export const RELAY_NAMESPACE = "nodekeeper";
+export const RELAY_POD_LABEL = { key: "app.kubernetes.io/name", value: "nodekeeper-relay" } as const;
