@@ -1,0 +1,89 @@
+/**
+ * The port `Instances` on EC2. Its client is loaded with the first question: most invocations never ask, and it would
+ * be a third of the bundle to read at every cold start.
+ */
+import type { EC2Client, Instance as Ec2Instance } from "@aws-sdk/client-ec2";
+import { type Instance, type Instances, InstancesUnavailable } from "../ports/instances.ts";
+
+/** EC2 allows 200 values of a filter. */
+const IDS_PER_CALL = 200;
+const PAGE_SIZE = 1_000;
+const MAX_PAGES = 10;
+const CONNECT_MS = 1_000;
+const ANSWER_MS = 5_000;
+const MAX_ATTEMPTS = 2;
+const STATES: readonly Instance["state"][] = [
+  "pending",
+  "running",
+  "shutting-down",
+  "terminated",
+  "stopping",
+  "stopped",
+];
+
+export interface Ec2Settings {
+  readonly region: string;
+  /** Only where EC2 is played by something else, in tests. */
+  readonly endpoint?: string;
+}
+
+/**
+ * `signal` ends the questions of an invocation. The list is filtered by id, and not asked for by id: an id that EC2
+ * doesn't know would make the whole question an error.
+ */
+export function ec2Instances(settings: Ec2Settings): { during(signal: AbortSignal): Instances } {
+  let client: Promise<Ec2> | undefined;
+  return {
+    during: (signal) => ({
+      async findInstances(ids) {
+        try {
+          client ??= loadEc2(settings);
+          const ec2 = await client;
+          const found: Instance[] = [];
+          for (let at = 0; at < ids.length; at += IDS_PER_CALL) {
+            found.push(...(await describe(ec2, ids.slice(at, at + IDS_PER_CALL), signal)));
+          }
+          return found;
+        } catch (error) {
+          throw new InstancesUnavailable(`describing instances: ${nameOf(error)}`, { cause: error });
+        }
+      },
+    }),
+  };
+}
+
+type Ec2 = { readonly client: EC2Client; readonly sdk: typeof import("@aws-sdk/client-ec2") };
+
+async function loadEc2(settings: Ec2Settings): Promise<Ec2> {
+  const sdk = await import("@aws-sdk/client-ec2");
+  const requestHandler = { connectionTimeout: CONNECT_MS, requestTimeout: ANSWER_MS };
+  return { sdk, client: new sdk.EC2Client({ ...settings, requestHandler, maxAttempts: MAX_ATTEMPTS }) };
+}
+
+async function describe({ client, sdk }: Ec2, ids: readonly string[], abortSignal: AbortSignal): Promise<Instance[]> {
+  const found: Instance[] = [];
+  let next: string | undefined;
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    const question = new sdk.DescribeInstancesCommand({
+      Filters: [{ Name: "instance-id", Values: [...ids] }],
+      MaxResults: PAGE_SIZE,
+      NextToken: next,
+    });
+    const page = await client.send(question, { abortSignal });
+    found.push(...(page.Reservations ?? []).flatMap(({ Instances = [] }) => Instances.map(toInstance)));
+    next = page.NextToken;
+    if (next === undefined) return found;
+  }
+  throw new Error(`more than ${MAX_PAGES} pages for ${ids.length} instances`);
+}
+
+function toInstance({ InstanceId: id, State, Tags = [] }: Ec2Instance): Instance {
+  const state = STATES.find((one) => one === State?.Name);
+  if (id === undefined || state === undefined) throw new Error(`reading an instance: state ${State?.Name}`);
+  return { id, state, tags: Object.fromEntries(Tags.map(({ Key = "", Value = "" }) => [Key, Value])) };
+}
+
+/** `UnauthorizedOperation`, `RequestLimitExceeded`: the name says it, the message may hold an encoded request. */
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : "unknown";
+}
