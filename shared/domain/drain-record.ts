@@ -16,8 +16,6 @@ const drainRecordSchema = z.object({
   startedAt: time,
   /** When a budget first refused an eviction, per tier; escalation counts from here. */
   blockedSince: z.object({ apps: time.optional(), critical: time.optional() }).optional(),
-  /** Pods deleted past their budget so far. */
-  deletedPastBudget: z.int().min(0).optional(),
   endedAt: time.optional(),
 });
 

@@ -1,0 +1,60 @@
+/** Kubernetes Events of a drain: what `kubectl describe` shows. One that can't be posted is noted and never holds up the drain. */
+import { type Pod, podName } from "../../../shared/domain/pod.ts";
+import { signalName } from "../../../shared/domain/signal.ts";
+import { type ClusterEvent, ClusterRefused, ClusterUnavailable } from "../../../shared/ports/cluster.ts";
+import { because } from "../decide/cordon.ts";
+import type { Drain } from "../drain.ts";
+import type { DrainTools } from "../tools.ts";
+
+type Told = Pick<ClusterEvent, "type" | "reason" | "note">;
+
+export async function tellStarted(drain: Drain, tools: DrainTools): Promise<void> {
+  const note = `${because(drain.signal)} at ${drain.signal.deadline.toISOString()}: cordoned, draining (${signalName(drain.signal)})`;
+  await tell(onNode(drain), { type: "Warning", reason: "InterruptionDrainStarted", note }, drain, tools);
+}
+
+export async function tellEnded(
+  how: "drained" | "unreachable" | "gave-up",
+  note: string,
+  drain: Drain,
+  tools: DrainTools,
+): Promise<void> {
+  const told: Record<typeof how, Pick<Told, "type" | "reason">> = {
+    drained: { type: "Normal", reason: "InterruptionDrained" },
+    unreachable: { type: "Warning", reason: "InterruptionNodeUnreachable" },
+    "gave-up": { type: "Warning", reason: "InterruptionDrainGivenUp" },
+  };
+  await tell(onNode(drain), { ...told[how], note }, drain, tools);
+}
+
+export async function tellBlocked(pod: Pod, budget: string, drain: Drain, tools: DrainTools): Promise<void> {
+  const note = `PodDisruptionBudget ${budget} refuses to evict ${podName(pod)} from ${drain.node.name}, which is interrupted at ${drain.signal.deadline.toISOString()}`;
+  await tell(onPod(pod), { type: "Warning", reason: "EvictionBlocked", note }, drain, tools);
+}
+
+export async function tellDeletedPastBudget(pod: Pod, budget: string, drain: Drain, tools: DrainTools): Promise<void> {
+  const note = `deleted past PodDisruptionBudget ${budget}: ${drain.node.name} is interrupted at ${drain.signal.deadline.toISOString()} and its patience is over`;
+  await tell(onPod(pod), { type: "Warning", reason: "DeletedPastBudget", note }, drain, tools);
+}
+
+function onNode({ node }: Drain): ClusterEvent["regarding"] {
+  return { kind: "Node", name: node.name, uid: node.uid };
+}
+
+function onPod({ namespace, name, uid }: Pod): ClusterEvent["regarding"] {
+  return { kind: "Pod", namespace, name, uid };
+}
+
+async function tell(
+  regarding: ClusterEvent["regarding"],
+  told: Told,
+  { signal }: Drain,
+  { cluster, clock, note }: DrainTools,
+): Promise<void> {
+  try {
+    await cluster.postEvent({ regarding, ...told, incident: signalName(signal), at: clock.now() });
+  } catch (error) {
+    if (!(error instanceof ClusterUnavailable || error instanceof ClusterRefused)) throw error;
+    note({ kind: "event-not-posted", because: error.message });
+  }
+}

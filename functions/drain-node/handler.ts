@@ -1,0 +1,88 @@
+/** Wires drain-node: environment, policy, adapters, and the middleware around the batch. What it exports is what Lambda runs. */
+import { readFileSync } from "node:fs";
+import { Logger } from "@aws-lambda-powertools/logger";
+import { injectLambdaContext } from "@aws-lambda-powertools/logger/middleware";
+import { Metrics } from "@aws-lambda-powertools/metrics";
+import { logMetrics } from "@aws-lambda-powertools/metrics/middleware";
+import { SQSClient } from "@aws-sdk/client-sqs";
+import middy from "@middy/core";
+import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
+import { urgentEvents } from "../../events/accepted.ts";
+import { tokenSource } from "../../shared/adapters/api-token.ts";
+import { ec2Instances } from "../../shared/adapters/ec2-instances.ts";
+import { connectCluster } from "../../shared/adapters/kube-cluster.ts";
+import { sqsSignalQueue } from "../../shared/adapters/sqs-signal-queue.ts";
+import { systemClock } from "../../shared/adapters/system-clock.ts";
+import { policySchema } from "../../shared/domain/policy.ts";
+import { handleBatch } from "../../shared/lambda/handle-batch.ts";
+import { readEnvironment } from "../../shared/lambda/read-environment.ts";
+import { timeBudget } from "../../shared/lambda/time-budget.ts";
+import { drainNodes } from "./drain-node.ts";
+import { BUNDLE_FILES, environmentSchema } from "./env.ts";
+import { openJournal } from "./journal.ts";
+import { readMessage } from "./read-message.ts";
+import { Memory } from "./tools.ts";
+
+const env = readEnvironment(environmentSchema, process.env);
+const policy = policySchema.parse(JSON.parse(readBundled(BUNDLE_FILES.policy)));
+
+const logger = new Logger({ serviceName: env.FUNCTION, persistentKeys: { cluster: env.CLUSTER_NAME } });
+const metrics = new Metrics({
+  namespace: "nodekeeper",
+  serviceName: env.FUNCTION,
+  defaultDimensions: { cluster: env.CLUSTER_NAME },
+});
+const note = openJournal(logger, metrics);
+
+const region = env.AWS_REGION;
+const token = tokenSource({ region, audience: env.TOKEN_AUDIENCE, credentials: roleCredentials, clock: systemClock });
+const connection = connectCluster({ url: env.API_URL, ca: readBundled(BUNDLE_FILES.apiCa), token });
+const instances = ec2Instances({ region });
+const queue = sqsSignalQueue({
+  client: new SQSClient({ region }),
+  queueUrl: env.QUEUE_URL,
+  deadLetterQueueUrl: env.DEAD_LETTER_QUEUE_URL,
+});
+const memory = new Memory();
+const home = { account: env.ACCOUNT_ID, region };
+
+async function handleSignals(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
+  const budget = timeBudget(context.getRemainingTimeInMillis());
+  const tools = {
+    cluster: connection.during(budget),
+    instances: instances.during(budget),
+    clock: systemClock,
+    policy,
+    clusterName: env.CLUSTER_NAME,
+    note,
+    memory,
+    timeBudget: budget,
+  };
+  return handleBatch(event.Records, {
+    read: (record) => readMessage(record, urgentEvents, home, note),
+    step: (signals) => drainNodes(signals, tools),
+    queue,
+    onUnsettled: (messages, error) =>
+      note({ kind: "messages-unsettled", messageIds: messages.map(({ messageId }) => messageId), error }),
+  });
+}
+
+export const handler = middy<SQSEvent, SQSBatchResponse>()
+  .use(injectLambdaContext(logger))
+  .use(logMetrics(metrics, { captureColdStartMetric: true }))
+  .handler(handleSignals);
+
+function readBundled(name: string): string {
+  return readFileSync(new URL(name, import.meta.url), "utf8");
+}
+
+/** Lambda gives a function its role's credentials in the environment. */
+function roleCredentials() {
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
+  if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY) throw new Error("reading the role's credentials: none are set");
+  return {
+    accessKeyId: AWS_ACCESS_KEY_ID,
+    secretAccessKey: AWS_SECRET_ACCESS_KEY,
+    ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
+  };
+}

@@ -1,0 +1,90 @@
+/** One step with one cordoned node: look at its pods, decide, act once, say when to look again. */
+import { type DrainRecord, readDrainRecord } from "../../shared/domain/drain-record.ts";
+import { DRAIN_ANNOTATION, RELAY_NAMESPACE, RELAY_POD_LABEL } from "../../shared/domain/keys.ts";
+import type { ClusterNode } from "../../shared/domain/node.ts";
+import { again, done } from "../../shared/domain/outcome.ts";
+import { evictPods, tightenPods } from "./act/evict-pods.ts";
+import { finishDrained, finishGivenUp, finishUnreachable } from "./act/finish.ts";
+import { reportBlocked } from "./act/report-blocked.ts";
+import { tellStarted } from "./act/tell.ts";
+import { isRelayPod } from "./decide/pods.ts";
+import { decideLookAgain, decideStep, type Step } from "./decide/step.ts";
+import { plusSeconds } from "./decide/times.ts";
+import type { Drain } from "./drain.ts";
+import { GIVE_UP_AFTER_SECONDS } from "./failures.ts";
+import type { DrainTools } from "./tools.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** Between the two looks that make sure of an empty node. */
+const SECOND_LOOK_MS = 2_000;
+
+export async function takeStep(drain: Drain, tools: DrainTools): Promise<Verdict> {
+  const [step] = await Promise.all([look(drain, tools), drain.cordonedNow ? tellStarted(drain, tools) : undefined]);
+  if (drain.policy.dryRun) return dryRun(step);
+  switch (step.kind) {
+    case "evict":
+      return isOver(drain, tools) ? finishGivenUp(drain, step.because, tools) : evict(step, drain, tools);
+    case "wait":
+      if (isOver(drain, tools)) return finishGivenUp(drain, step.because, tools);
+      return { decision: "wait", outcome: again(step.lookAgainSeconds, step.because) };
+    case "unreachable":
+      return finishUnreachable(drain, step.because, tools);
+    case "looks-empty":
+      return lookTwice(drain, tools);
+  }
+}
+
+async function look({ node, signal, policy }: Drain, { cluster, clock }: DrainTools): Promise<Step> {
+  const pods = await cluster.listPodsOnNode(node.name);
+  const relayElsewhere = pods.some(isRelayPod) && (await isRelayElsewhere(node.name, cluster));
+  return decideStep({ now: clock.now(), signal, node, pods, policy, record: recordOn(node), relayElsewhere });
+}
+
+async function isRelayElsewhere(nodeName: string, cluster: DrainTools["cluster"]): Promise<boolean> {
+  const relays = await cluster.listPodsByLabel(RELAY_NAMESPACE, RELAY_POD_LABEL);
+  return relays.some((pod) => pod.ready && pod.nodeName !== nodeName && !pod.deletionTimestamp);
+}
+
+function recordOn(node: ClusterNode): DrainRecord | undefined {
+  const reading = readDrainRecord(node.annotations[DRAIN_ANNOTATION]);
+  return reading.kind === "record" ? reading.record : undefined;
+}
+
+/** A drain that started late gets its time too. */
+function isOver({ node, signal }: Drain, { clock }: DrainTools): boolean {
+  const started = Date.parse(recordOn(node)?.startedAt ?? "");
+  const from = Math.max(signal.deadline.getTime(), Number.isNaN(started) ? 0 : started);
+  return clock.now() > plusSeconds(new Date(from), GIVE_UP_AFTER_SECONDS);
+}
+
+async function evict(step: Extract<Step, { kind: "evict" }>, drain: Drain, tools: DrainTools): Promise<Verdict> {
+  const [evicted, tightened] = await Promise.all([
+    evictPods(step.evictions, tools),
+    tightenPods(step.tightenings, tools),
+  ]);
+  const refused = await reportBlocked(evicted, drain, tools);
+  const answers = [...evicted.map((one) => one.answer), ...tightened];
+  const seconds = decideLookAgain({
+    usualSeconds: step.lookAgainSeconds,
+    throttledSeconds: answers.flatMap((answer) => (answer.kind === "throttled" ? [answer.retryAfterSeconds] : [])),
+    unanswered: answers.some((answer) => answer.kind === "unanswered"),
+    refused,
+    now: tools.clock.now(),
+    signal: drain.signal,
+    policy: drain.policy,
+  });
+  const because = refused.length > 0 ? `${step.because}; budgets refuse ${refused.length}` : step.because;
+  return { decision: "evict", outcome: again(seconds, because) };
+}
+
+/** Empty is what a consistent list shows twice; the second look is made here, so that nothing need be remembered. */
+async function lookTwice(drain: Drain, tools: DrainTools): Promise<Verdict> {
+  await tools.clock.sleep(SECOND_LOOK_MS, tools.timeBudget);
+  const second = await look(drain, tools);
+  if (second.kind === "looks-empty") return finishDrained(drain, second, tools);
+  return { decision: "wait", outcome: again(1, `not empty at the second look: ${second.because}`) };
+}
+
+function dryRun(step: Step): Verdict {
+  return { decision: "dry-run", outcome: done(`dry run: would cordon the node; then: ${step.kind} (${step.because})`) };
+}
