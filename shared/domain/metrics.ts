@@ -1,0 +1,9 @@
+/** Names of metrics that a function writes and an alarm reads: they must agree letter by letter. */
+
+export const METRICS_NAMESPACE = "nodekeeper";
+
+/** Seconds from the event's own time, of the oldest signal of a batch that isn't done. Dimensions: METRIC_DIMENSIONS. */
+export const OLDEST_UNFINISHED_METRIC = "oldestUnfinishedSignalSeconds";
+
+/** Every metric has these two and no other: few values, whatever the size of the cluster. */
+export const METRIC_DIMENSIONS = { functionName: "service", cluster: "cluster" } as const;
