@@ -1,0 +1,142 @@
+/** Composition root of the relay: reads the environment and the files, wires the parts, starts, and stops on SIGTERM. */
+import { once } from "node:events";
+import type { Server } from "node:http";
+import { relayAudience } from "../shared/domain/identity.ts";
+import { apiServerAt } from "./api-server.ts";
+import { drainOf } from "./drain.ts";
+import { type Environment, readEnvironment } from "./env.ts";
+import { type IdentityMap, readIdentities } from "./identities.ts";
+import { RateLimit } from "./limits.ts";
+import { createLog, type Log, reasonOf } from "./log.ts";
+import { createMetrics } from "./metrics.ts";
+import { createOps } from "./ops.ts";
+import { ROLES, usersOf } from "./permissions.ts";
+import { createRelay } from "./server.ts";
+import { stsHost, stsOf } from "./sts.ts";
+import { checkCa, checkToken, useCertificate } from "./tls-files.ts";
+import { verifier } from "./verify.ts";
+import { type FileReport, readFiles, watchFiles } from "./watched-files.ts";
+
+try {
+  const env = readEnvironment(process.env);
+  await main(env, createLog(env.LOG_LEVEL));
+} catch (error) {
+  createLog("error")("error", "relay did not start", { because: reasonOf(error) });
+  process.exit(1);
+}
+
+async function main(env: Environment, log: Log): Promise<void> {
+  const metrics = createMetrics();
+  const report: FileReport = (file, result, because) => {
+    metrics.reloads.inc({ file, result });
+    log(result === "loaded" ? "info" : "error", `file ${result}`, { file, because });
+  };
+  const watching = { everySeconds: env.FILE_CHECK_SECONDS, report };
+  const tlsPaths = [env.TLS_CERT_FILE, env.TLS_KEY_FILE];
+  const [cert = "", key = "", ca = "", token = ""] = await readFiles([
+    ...tlsPaths,
+    env.KUBE_CA_FILE,
+    env.KUBE_TOKEN_FILE,
+  ]);
+
+  const apiServer = apiServerAt(env.KUBE_API_URL, { ca: checkCa(ca), token: checkToken(token) });
+  watchFiles(
+    { name: "api-ca", paths: [env.KUBE_CA_FILE], use: ([pem = ""]) => apiServer.useCa(checkCa(pem)) },
+    [ca],
+    watching,
+  );
+  watchFiles(
+    { name: "api-token", paths: [env.KUBE_TOKEN_FILE], use: ([text = ""]) => apiServer.useToken(checkToken(text)) },
+    [token],
+    watching,
+  );
+
+  let identities: IdentityMap | undefined;
+  const identityFile = watchFiles(
+    {
+      name: "identities",
+      paths: [env.IDENTITIES_FILE],
+      use: ([text = ""]) => {
+        identities = readIdentities(text, usersOf(ROLES));
+      },
+    },
+    undefined,
+    watching,
+  );
+  await identityFile.check();
+
+  const relay = createRelay(
+    {
+      verify: verifierOf(env, metrics),
+      identities: () => identities ?? new Map(),
+      roles: ROLES,
+      apiServer,
+      metrics,
+      log,
+      limits: {
+        maxBodyBytes: env.MAX_BODY_BYTES,
+        requestSeconds: env.REQUEST_TIMEOUT_SECONDS,
+        watchSeconds: env.WATCH_TIMEOUT_SECONDS,
+        requestsPerUser: env.MAX_REQUESTS_PER_USER,
+        connectionsPerSource: env.MAX_CONNECTIONS_PER_SOURCE,
+      },
+    },
+    { cert, key },
+  );
+  watchFiles(
+    {
+      name: "certificate",
+      paths: tlsPaths,
+      use: ([newCert = "", newKey = ""]) => useCertificate(relay, { cert: newCert, key: newKey }),
+    },
+    [cert, key],
+    watching,
+  );
+
+  const drain = drainOf(relay, { delaySeconds: env.SHUTDOWN_DELAY_SECONDS, drainSeconds: env.SHUTDOWN_DRAIN_SECONDS });
+  const ops = createOps({
+    version: env.RELAY_VERSION,
+    metrics,
+    notReadyBecause: async () => {
+      if (drain.started()) return "shutting down";
+      if (identities === undefined) return "no identities loaded";
+      return (await apiServer.isReachable()) ? undefined : "the API server does not answer";
+    },
+  });
+  const ports = { port: await listen(relay, env.PORT, env), opsPort: await listen(ops, env.OPS_PORT, env) };
+  log("info", "relay listens", { address: env.LISTEN_ADDRESS, ...ports, version: env.RELAY_VERSION });
+
+  process.once("SIGTERM", () => {
+    log("info", "relay drains");
+    void drain.run().then(() => {
+      log("info", "relay ended");
+      process.exit(0);
+    });
+  });
+}
+
+function verifierOf(env: Environment, metrics: ReturnType<typeof createMetrics>) {
+  const sts = { region: env.AWS_REGION, host: stsHost(env.AWS_REGION) ?? "" };
+  const perSecond = env.NEW_TOKENS_PER_SOURCE_PER_SECOND;
+  return verifier({
+    sts,
+    askSts: stsOf({
+      host: sts.host,
+      connect: env.STS_CONNECT,
+      audience: relayAudience(env.CLUSTER_NAME, env.AWS_REGION),
+    }),
+    perSource: new RateLimit({ perSecond, burst: 2 * perSecond }),
+    now: () => new Date(),
+    observe: {
+      stsCall: (outcome) => metrics.stsCalls.inc({ outcome }),
+      cacheHit: () => metrics.cacheHits.inc(),
+    },
+  });
+}
+
+async function listen(server: Server, port: number, env: Environment): Promise<number> {
+  server.listen(port, env.LISTEN_ADDRESS);
+  await once(server, "listening");
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : port;
+}
