@@ -6,6 +6,8 @@ import {
   CoreV1Api,
   createConfiguration,
   PolicyV1Api,
+  type PromiseHttpLibrary,
+  type RequestContext,
   ServerConfiguration,
   wrapHttpLibrary,
 } from "@kubernetes/client-node/dist/gen/index.js";
@@ -34,26 +36,33 @@ export interface ClusterConnection {
 export function connectCluster({ url, ca, token }: ClusterSettings): ClusterConnection {
   const transport = openTransport(ca);
   const posted = new PostedEvents();
-  const baseServer = new ServerConfiguration(url.replace(/\/$/, ""), {});
-  const bearer = {
-    getName: () => "bearer",
-    applySecurityAuthentication: async (request: { setHeaderParam(key: string, value: string): void }) =>
-      request.setHeaderParam("Authorization", `Bearer ${await token()}`),
-  };
   return {
-    during(signal) {
-      const configuration = createConfiguration({
-        baseServer,
-        httpApi: wrapHttpLibrary({ send: (request) => transport.send(request, signal) }),
-        authMethods: { default: bearer },
-      });
-      const core = new CoreV1Api(configuration);
-      return {
-        ...nodeRequests(core),
-        ...podRequests(core, new PolicyV1Api(configuration)),
-        ...eventRequests(core, posted),
-      };
-    },
+    during: (signal) => clusterOver({ url, token, posted, send: (request) => transport.send(request, signal) }),
     close: () => transport.close(),
   };
+}
+
+interface Carrier {
+  readonly url: string;
+  readonly token: () => Promise<string>;
+  /** Rejects where no answer came. */
+  readonly send: PromiseHttpLibrary["send"];
+  readonly posted: PostedEvents;
+}
+
+/** The port over anything that carries requests to a Kubernetes API. */
+export function clusterOver({ url, token, send, posted }: Carrier): Cluster {
+  const bearer = {
+    getName: () => "bearer",
+    applySecurityAuthentication: async (request: RequestContext) =>
+      request.setHeaderParam("Authorization", `Bearer ${await token()}`),
+  };
+  const configuration = createConfiguration({
+    baseServer: new ServerConfiguration(url.replace(/\/$/, ""), {}),
+    httpApi: wrapHttpLibrary({ send }),
+    authMethods: { default: bearer },
+  });
+  const core = new CoreV1Api(configuration);
+  const policy = new PolicyV1Api(configuration);
+  return { ...nodeRequests(core), ...podRequests(core, policy), ...eventRequests(core, posted) };
 }

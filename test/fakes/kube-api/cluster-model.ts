@@ -1,0 +1,230 @@
+/**
+ * The state of a small cluster and the rules by which requests change it. The embedded API server and the in-memory
+ * `Cluster` both stand on it; tests fill it, read it, and play kubelet, controller and operator.
+ */
+import { randomUUID } from "node:crypto";
+import { systemClock } from "../../../shared/adapters/system-clock.ts";
+import type { ClusterNode, NodeChange } from "../../../shared/domain/node.ts";
+import { type Pod, podName } from "../../../shared/domain/pod.ts";
+import type { Clock } from "../../../shared/ports/clock.ts";
+import { aNode } from "../../builders/a-node.ts";
+import { aPod } from "../../builders/a-pod.ts";
+import { type Budget, budgetRefusal } from "./budgets.ts";
+import { afterDeletion, hasStopped, type StoredPod } from "./pod-life.ts";
+import { alreadyExists, namespaceTerminating, notFound, otherUid } from "./refusal.ts";
+
+export interface StoredEvent {
+  readonly namespace: string;
+  readonly name: string;
+  readonly regarding: { readonly kind: string; readonly name: string; readonly uid: string };
+  readonly type: string;
+  readonly reason: string;
+  readonly note: string;
+}
+
+export type Change =
+  | { readonly kind: "node" | "node-gone"; readonly node: ClusterNode }
+  | { readonly kind: "pod" | "pod-gone"; readonly pod: Pod }
+  | { readonly kind: "event"; readonly event: StoredEvent };
+
+export interface ModelSettings {
+  readonly clock?: Pick<Clock, "now">;
+  /** How long pods take to stop once they are deleted, never longer than their grace. Default 0. */
+  readonly podStopMs?: number;
+}
+
+export interface DeletionRequest {
+  readonly uid?: string | undefined;
+  readonly graceSeconds?: number | undefined;
+}
+
+export class ClusterModel {
+  readonly #now: () => Date;
+  readonly #podStopMs: number;
+  readonly #nodes = new Map<string, ClusterNode>();
+  readonly #pods = new Map<string, StoredPod>();
+  readonly #events = new Map<string, StoredEvent>();
+  readonly #budgets: Budget[] = [];
+  readonly #namespaces = new Map<string, "active" | "terminating">([["default", "active"]]);
+  readonly #silentKubelets = new Set<string>();
+  readonly #listeners = new Set<(change: Change) => void>();
+  #version = 1;
+
+  constructor({ clock = systemClock, podStopMs = 0 }: ModelSettings = {}) {
+    this.#now = () => clock.now();
+    this.#podStopMs = podStopMs;
+  }
+
+  /** Calls back after each change, until the function it gives is called. */
+  onChange(listener: (change: Change) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  // What tests and demos put there.
+
+  addNode(given: Partial<ClusterNode> & { name: string }): ClusterNode {
+    return this.#putNode({
+      ...aNode(given),
+      uid: given.uid ?? randomUUID(),
+      createdAt: given.createdAt ?? this.#now(),
+    });
+  }
+
+  removeNode(name: string): void {
+    const node = this.node(name);
+    this.#nodes.delete(name);
+    if (node) this.#tell({ kind: "node-gone", node });
+  }
+
+  /** Its namespace is made where needed. */
+  addPod(given: Partial<Pod> & { name: string; stopsAfterMs?: number }): Pod {
+    const { stopsAfterMs, ...own } = given;
+    const pod = { ...aPod(own), uid: own.uid ?? randomUUID() };
+    if (!this.#namespaces.has(pod.namespace)) this.#namespaces.set(pod.namespace, "active");
+    this.#putPod({ pod, createdAt: this.#now(), ...(stopsAfterMs !== undefined && { stopsAfterMs }) });
+    return pod;
+  }
+
+  /** As its kubelet or controller would: `changePod(pod, { ready: false })`. */
+  changePod(pod: Pick<Pod, "namespace" | "name">, change: Partial<Pod>): void {
+    const stored = this.#storedPod(pod.namespace, pod.name);
+    this.#putPod({ ...stored, pod: { ...stored.pod, ...change } });
+  }
+
+  addBudget(budget: Budget): void {
+    this.#budgets.push(budget);
+  }
+
+  terminateNamespace(name: string): void {
+    this.#namespaces.set(name, "terminating");
+  }
+
+  /** The node's kubelet does nothing more: its pods never end by themselves. */
+  silenceKubelet(nodeName: string): void {
+    this.#silentKubelets.add(nodeName);
+    const node = this.node(nodeName);
+    if (node) this.#putNode({ ...node, ready: "Unknown" });
+  }
+
+  // What tests look at.
+
+  nodes(): readonly ClusterNode[] {
+    return [...this.#nodes.values()].toSorted((a, b) => compare(a.name, b.name));
+  }
+
+  node(name: string): ClusterNode | undefined {
+    return this.#nodes.get(name);
+  }
+
+  pods(): readonly Pod[] {
+    this.settle();
+    return this.storedPods().map(({ pod }) => pod);
+  }
+
+  storedPods(): readonly StoredPod[] {
+    return [...this.#pods.values()].toSorted((a, b) => compare(podName(a.pod), podName(b.pod)));
+  }
+
+  events(): readonly StoredEvent[] {
+    return [...this.#events.values()];
+  }
+
+  budgets(): readonly Budget[] {
+    return this.#budgets;
+  }
+
+  // What requests do. They throw a Refusal.
+
+  replaceNode(node: ClusterNode, change: NodeChange): ClusterNode {
+    return this.#putNode({
+      ...node,
+      labels: merged(node.labels, change.labels),
+      annotations: merged(node.annotations, change.annotations),
+      taints: change.taints ?? node.taints,
+      unschedulable: change.unschedulable ?? node.unschedulable,
+    });
+  }
+
+  deletePod(namespace: string, name: string, { uid, graceSeconds }: DeletionRequest): Pod {
+    const stored = this.#storedPod(namespace, name);
+    if (uid !== undefined && uid !== stored.pod.uid) throw otherUid(name, uid, stored.pod.uid);
+    const left = afterDeletion(stored, graceSeconds, this.#now());
+    if (left === undefined) this.#removePod(stored);
+    else if (left !== stored) this.#putPod(left);
+    return left?.pod ?? stored.pod;
+  }
+
+  evictPod(namespace: string, name: string, deletion: DeletionRequest): void {
+    this.#refuseIfTerminating("pods", name, namespace);
+    const { pod } = this.#storedPod(namespace, name);
+    const refusal = budgetRefusal(pod, this.#budgets, this.pods());
+    if (refusal) throw refusal;
+    this.deletePod(namespace, name, deletion);
+  }
+
+  createEvent(event: StoredEvent): void {
+    if (!this.#namespaces.has(event.namespace)) throw notFound("namespaces", event.namespace);
+    this.#refuseIfTerminating("events", event.name, event.namespace);
+    const key = podName(event);
+    if (this.#events.has(key)) throw alreadyExists("events", event.name);
+    this.#events.set(key, event);
+    this.#tell({ kind: "event", event });
+  }
+
+  /** Lets the kubelets end what has stopped by now. Reading and requests do it too. */
+  settle(): void {
+    const now = this.#now();
+    for (const stored of this.#pods.values()) {
+      const { nodeName } = stored.pod;
+      const silent = nodeName !== undefined && this.#silentKubelets.has(nodeName);
+      if (!silent && hasStopped(stored, this.#podStopMs, now)) this.#removePod(stored);
+    }
+  }
+
+  #storedPod(namespace: string, name: string): StoredPod {
+    this.settle();
+    const stored = this.#pods.get(podName({ namespace, name }));
+    if (stored === undefined) throw notFound("pods", name);
+    return stored;
+  }
+
+  #refuseIfTerminating(resource: string, name: string, namespace: string): void {
+    if (this.#namespaces.get(namespace) === "terminating") throw namespaceTerminating(resource, name, namespace);
+  }
+
+  #putNode(given: ClusterNode): ClusterNode {
+    const node = { ...given, resourceVersion: String(++this.#version) };
+    this.#nodes.set(node.name, node);
+    this.#tell({ kind: "node", node });
+    return node;
+  }
+
+  #putPod(stored: StoredPod): void {
+    this.#pods.set(podName(stored.pod), stored);
+    this.#tell({ kind: "pod", pod: stored.pod });
+  }
+
+  #removePod({ pod }: StoredPod): void {
+    this.#pods.delete(podName(pod));
+    this.#tell({ kind: "pod-gone", pod });
+  }
+
+  #tell(change: Change): void {
+    for (const listener of this.#listeners) listener(change);
+  }
+}
+
+function merged(before: ClusterNode["labels"], change: NodeChange["labels"] = {}): ClusterNode["labels"] {
+  const after = { ...before };
+  for (const [key, value] of Object.entries(change)) {
+    if (value === undefined) delete after[key];
+    else after[key] = value;
+  }
+  return after;
+}
+
+/** By bytes, as the API server lists. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
