@@ -1,0 +1,98 @@
+/**
+ * The programs of Kubernetes in exactly the versions that the tests are written for: from KUBEBUILDER_ASSETS, from the
+ * search path, from the cache, or built from source with Go.
+ */
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { ask, execute, REPOSITORY, SYSTEM_PATH } from "./command.mjs";
+import { CACHE_FOLDER, once } from "./once.mjs";
+import { SetupFault, say, withProgress } from "./output.mjs";
+
+const KUBERNETES = { module: "kubernetes", version: "1.36.3", ldflags: kubernetesStamp("1.36.3") };
+const ETCD = { module: "etcd", version: "3.6.16", ldflags: "" };
+const KWOK = { module: "kwok", version: "0.7.0", ldflags: "" };
+
+/** Each with its Go package, and with what makes it tell its version. */
+const PROGRAMS = {
+  etcd: { ...ETCD, source: "go.etcd.io/etcd/server/v3", tell: ["--version"] },
+  kwok: { ...KWOK, source: "sigs.k8s.io/kwok/cmd/kwok", tell: ["--version"] },
+  "kube-apiserver": { ...KUBERNETES, source: "k8s.io/kubernetes/cmd/kube-apiserver", tell: ["--version"] },
+  "kube-controller-manager": {
+    ...KUBERNETES,
+    source: "k8s.io/kubernetes/cmd/kube-controller-manager",
+    tell: ["--version"],
+  },
+  "kube-scheduler": { ...KUBERNETES, source: "k8s.io/kubernetes/cmd/kube-scheduler", tell: ["--version"] },
+  kubectl: { ...KUBERNETES, source: "k8s.io/kubernetes/cmd/kubectl", tell: ["version", "--client"] },
+};
+
+/**
+ * Paths by name of the programs found, and reasons by name for the others.
+ * @throws SetupFault where a build fails, and on CI where one is missing: there nothing may be skipped.
+ */
+export async function findOrBuildPrograms(go, mayBuild) {
+  const found = {};
+  const missing = {};
+  for (const [name, program] of Object.entries(PROGRAMS)) {
+    const path = findProgram(name, program) ?? (mayBuild && go ? await build(go, name, program) : undefined);
+    if (path === undefined)
+      missing[name] = mayBuild ? "not found, and no Go 1.26 to build it with" : "run: npm run setup";
+    else found[name] = path;
+  }
+  if (mayBuild && Object.keys(missing).length > 0) report(Object.keys(missing));
+  return { found, missing };
+}
+
+function report(names) {
+  const advice = "install Go 1.26 or newer, which builds them once (about ten minutes), or set KUBEBUILDER_ASSETS";
+  if (process.env.CI)
+    throw new SetupFault(`missing on CI, where nothing may be skipped: ${names.join(", ")}; ${advice}`);
+  say(`missing: ${names.join(", ")}. Suites that need them will be skipped, by name. To run them, ${advice}.`);
+}
+
+function findProgram(name, program) {
+  const cached = cachedPath(name, program);
+  const elsewhere = [process.env.KUBEBUILDER_ASSETS ?? "", ...SYSTEM_PATH.split(delimiter)]
+    .filter((folder) => folder !== "")
+    .map((folder) => join(folder, name))
+    .filter((path) => existsSync(path));
+  return elsewhere.find((path) => isVersion(path, program)) ?? (existsSync(cached) ? cached : undefined);
+}
+
+/** Any other version is passed over: what the tests know about answers and flags holds for this one. */
+function isVersion(path, { version, tell }) {
+  const answer = ask(path, tell) ?? "";
+  return new RegExp(`(^|[\\sv])${version.replaceAll(".", "\\.")}(\\s|$)`).test(answer);
+}
+
+function cachedPath(name, { module, version }) {
+  return join(CACHE_FOLDER, `${module}-${version}`, name);
+}
+
+async function build(go, name, program) {
+  const path = cachedPath(name, program);
+  await once(
+    `${program.module}-${program.version}`,
+    () => existsSync(path),
+    () =>
+      withProgress(`building ${name} ${program.version} from source, once`, async () => {
+        const partial = `${path}.partial`;
+        mkdirSync(join(path, ".."), { recursive: true });
+        rmSync(partial, { force: true });
+        const ldflags = `-s -w ${program.ldflags}`;
+        // Fails rather than fetches another Go. Without cgo: no compiler needed, nothing of this machine linked in.
+        const env = { GOTOOLCHAIN: "local", CGO_ENABLED: "0" };
+        const cwd = join(REPOSITORY, "test/rig/go", program.module);
+        await execute(go, ["build", "-trimpath", "-ldflags", ldflags, "-o", partial, program.source], { cwd, env });
+        renameSync(partial, path);
+      }),
+  );
+  return path;
+}
+
+/** Without it the API server says v0.0.0-master, and kubectl fails to compare versions. */
+function kubernetesStamp(version) {
+  const [major, minor] = version.split(".");
+  const stamp = "-X k8s.io/component-base/version";
+  return `${stamp}.gitVersion=v${version} ${stamp}.gitMajor=${major} ${stamp}.gitMinor=${minor}`;
+}
