@@ -1,0 +1,92 @@
+/** The relay in this process between a fake STS and a fake API server, all over real TLS on loopback. */
+import { once } from "node:events";
+import type { Server } from "node:https";
+import { apiServerAt } from "../../../relay/api-server.ts";
+import { readIdentities } from "../../../relay/identities.ts";
+import { RateLimit } from "../../../relay/limits.ts";
+import { createLog } from "../../../relay/log.ts";
+import { createMetrics, type Metrics } from "../../../relay/metrics.ts";
+import { ROLES, type Role, usersOf } from "../../../relay/permissions.ts";
+import { createRelay, type RelayParts } from "../../../relay/server.ts";
+import { stsOf } from "../../../relay/sts.ts";
+import { verifier } from "../../../relay/verify.ts";
+import { relayAudience } from "../../../shared/domain/identity.ts";
+import { type Authority, createAuthority } from "../../rig/pki.ts";
+import { answerCaller, answerJson, type FakeServer, startFakeServer } from "./fake-server.ts";
+import { ACCOUNT, CLUSTER, REGION, STS_HOST } from "./tokens.ts";
+
+export const DRAINER = `arn:aws:sts::${ACCOUNT}:assumed-role/nodekeeper-${CLUSTER}-drain-urgent/session`;
+export const WATCHER = `arn:aws:sts::${ACCOUNT}:assumed-role/watcher/session`;
+export const SERVICE_ACCOUNT_TOKEN = "the-relay-s-own-token";
+export const SECRET = /k8s-aws-v1|X-Amz|the-relay-s-own-token/;
+
+/** One role of nobody's, to watch with. */
+const WATCHERS: Role = {
+  name: "watcher",
+  users: ["watcher"],
+  permissions: [{ group: "", version: "v1", resource: "nodes", namespaced: false, verbs: ["list", "watch"] }],
+};
+const TABLE = [...ROLES, WATCHERS];
+const IDENTITIES = {
+  [`aws/${ACCOUNT}/nodekeeper-${CLUSTER}-drain-urgent`]: "nodekeeper:drain-urgent",
+  [`aws/${ACCOUNT}/watcher`]: "watcher",
+};
+
+export interface RelayRig extends AsyncDisposable {
+  readonly server: Server;
+  readonly port: number;
+  readonly authority: Authority;
+  readonly sts: FakeServer;
+  readonly apiServer: FakeServer;
+  readonly metrics: Metrics;
+  readonly logLines: string[];
+}
+
+export async function startRelayRig(limits: Partial<RelayParts["limits"]> = {}): Promise<RelayRig> {
+  const authority = await createAuthority();
+  const sts = await startFakeServer(authority, [STS_HOST], answerCaller(DRAINER));
+  const apiServer = await startFakeServer(authority, ["127.0.0.1"], answerJson(200, { kind: "NodeList", items: [] }));
+  const metrics = createMetrics();
+  const logLines: string[] = [];
+  const ca = authority.certPem;
+  const connect = { host: "127.0.0.1", port: sts.port };
+  const { certPem, keyPem } = await authority.issue({ commonName: "relay", hosts: ["127.0.0.1"] });
+
+  const server = createRelay(
+    {
+      verify: verifier({
+        sts: { region: REGION, host: STS_HOST },
+        askSts: stsOf({ host: STS_HOST, connect, audience: relayAudience(CLUSTER, REGION), ca }),
+        perSource: new RateLimit({ perSecond: 1000, burst: 1000 }),
+        now: () => new Date(),
+      }),
+      identities: () => readIdentities(JSON.stringify(IDENTITIES), usersOf(TABLE)),
+      roles: TABLE,
+      apiServer: apiServerAt(`https://127.0.0.1:${apiServer.port}`, { ca, token: SERVICE_ACCOUNT_TOKEN }),
+      metrics,
+      log: createLog("debug", (line) => logLines.push(line)),
+      limits: {
+        maxBodyBytes: 1024,
+        requestSeconds: 10,
+        watchSeconds: 10,
+        requestsPerUser: 100,
+        connectionsPerSource: 100,
+        ...limits,
+      },
+    },
+    { cert: certPem, key: keyPem },
+  );
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return {
+    ...{ server, port, authority, sts, apiServer, metrics, logLines },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await apiServer[Symbol.asyncDispose]();
+      await sts[Symbol.asyncDispose]();
+    },
+  };
+}
