@@ -6,6 +6,7 @@ import type { CloudAssembly } from "aws-cdk-lib/cx-api";
 import { AwsSolutionsChecks } from "cdk-nag";
 import { stageBundle } from "./bundle.ts";
 import { type DeployConfig, parseDeployConfig } from "./deploy-config.ts";
+import { DeployConfigFaults } from "./deploy-config-faults.ts";
 import { ControlPlane } from "./stacks/control-plane.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
@@ -61,6 +62,7 @@ function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch (error) {
-    throw new Error(`reading the deploy configuration ${file}`, { cause: error });
+    const why = error instanceof Error ? error.message : String(error);
+    throw new DeployConfigFaults([`nodekeeper-config: ${file} can't be read: ${why}; for example my-cluster.json`]);
   }
 }

@@ -70,7 +70,8 @@ export async function buildBundle(
     legalComments: "none",
     sourcemap: sourcemap ? "linked" : false,
     metafile: true,
-    logLevel: "warning",
+    // What went wrong is in the error that is thrown.
+    logLevel: "silent",
   });
   const entry = join(program.directory, `${program.file}.mjs`);
   const sizes = sizesOf(metafile.outputs, relative(ROOT, entry));

@@ -34,7 +34,11 @@ export class ClusterDashboard extends Construct {
           new SingleValueWidget({ title: "Given up", width: 6, metrics: [deadLetters] }),
         ],
         [
-          new GraphWidget({ title: `${fn}: signals`, width: 12, left: [oldestUnfinished(cluster, fn)] }),
+          new GraphWidget({
+            title: `${fn}: signals`,
+            width: 12,
+            left: [oldestUnfinished(cluster, fn).with({ label: "oldest unfinished (s)" })],
+          }),
           new GraphWidget({
             title: `${fn}: queue`,
             width: 12,

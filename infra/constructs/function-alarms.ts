@@ -48,6 +48,5 @@ export function oldestUnfinished(cluster: string, fn: FunctionName): Metric {
     dimensionsMap: { [METRIC_DIMENSIONS.functionName]: fn, [METRIC_DIMENSIONS.cluster]: cluster },
     statistic: "max",
     period: Duration.minutes(1),
-    label: "oldest unfinished signal (s)",
   });
 }

@@ -1,4 +1,5 @@
 /** Where the functions stand in the installation's VPC, known by ids only, and how they reach SQS and EC2 from there. */
+import { Annotations } from "aws-cdk-lib";
 import {
   InterfaceVpcEndpoint,
   InterfaceVpcEndpointAwsService,
@@ -29,11 +30,17 @@ export class FunctionNetwork extends Construct {
     super(scope, id);
     // Nothing is looked up. The import wants a zone, but nothing that is made here asks for its name.
     this.vpc = Vpc.fromVpcAttributes(this, "Vpc", { vpcId: network.vpcId, availabilityZones: ["not-looked-up"] });
-    this.subnets = network.subnetIds.map((subnetId) => Subnet.fromSubnetId(this, subnetId, subnetId));
+    this.subnets = network.subnetIds.map((subnetId) => this.#importSubnet(subnetId));
     this.securityGroups = network.securityGroupIds.map((groupId) =>
       SecurityGroup.fromSecurityGroupId(this, groupId, groupId, { mutable: false }),
     );
     if (network.endpoints === "create") this.#createEndpoints(network.vpcCidrs);
+  }
+
+  #importSubnet(subnetId: string): ISubnet {
+    const subnet = Subnet.fromSubnetId(this, subnetId, subnetId);
+    Annotations.of(subnet).acknowledgeWarning("@aws-cdk/aws-ec2:noSubnetRouteTableId", "no route is made here");
+    return subnet;
   }
 
   /**

@@ -2,8 +2,8 @@
 
 export const METRICS_NAMESPACE = "nodekeeper";
 
-/** Seconds from the event's own time, of the oldest signal of a batch that isn't done. Dimensions: METRIC_DIMENSIONS. */
+/** Seconds from the event's own time, of the oldest signal of a batch that isn't done. Dimensions: METRIC_DIMENSIONS only. */
 export const OLDEST_UNFINISHED_METRIC = "oldestUnfinishedSignalSeconds";
 
-/** Every metric has these two and no other: few values, whatever the size of the cluster. */
+/** The two dimensions that every metric has; some counts have one more, of few values. */
 export const METRIC_DIMENSIONS = { functionName: "service", cluster: "cluster" } as const;

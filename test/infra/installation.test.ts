@@ -1,0 +1,129 @@
+/** An installation as a whole: its names, its own files beside the code, and the audit of the template. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import * as z from "zod";
+import { BUNDLE_FILES } from "../../functions/drain-node/env.ts";
+import { policySchema } from "../../shared/domain/policy.ts";
+import { EXAMPLE_CA, readAsset, SMALLEST_CONFIG, type Synthesized, synthesizeConfig } from "./synthesized.ts";
+
+describe("names", () => {
+  test("two clusters in one account share no name", () => {
+    using blue = synthesizeConfig(SMALLEST_CONFIG);
+    using green = synthesizeConfig({ ...SMALLEST_CONFIG, cluster: "green" });
+    const [ofBlue, ofGreen] = [namesIn(blue), namesIn(green)];
+    expect(ofBlue.length).toBeGreaterThan(10);
+    expect(ofBlue.filter((name) => ofGreen.includes(name))).toEqual([]);
+  });
+
+  test("the outputs lead to everything that an operator or the relay needs", () => {
+    using stack = synthesizeConfig(SMALLEST_CONFIG);
+    const nameOf = (id: unknown) => stack.resources.find((one) => one.id === String(id).split(".")[0])?.properties;
+    expect(Object.keys(stack.outputs).sort()).toEqual([
+      "DrainUrgentFunctionName",
+      "DrainUrgentRoleArn",
+      "EventBusName",
+      "ReplayRoleArn",
+      "UrgentDeadLetterQueueUrl",
+      "UrgentQueueUrl",
+      "UrgentRuleNames",
+    ]);
+    expect(nameOf(stack.outputs.UrgentQueueUrl)).toMatchObject({ QueueName: "nodekeeper-blue-drain-urgent" });
+    expect(nameOf(stack.outputs.UrgentDeadLetterQueueUrl)).toMatchObject({
+      QueueName: "nodekeeper-blue-drain-urgent-dead",
+    });
+    expect(nameOf(stack.outputs.DrainUrgentRoleArn)).toMatchObject({ RoleName: "nodekeeper-blue-drain-urgent" });
+    expect(nameOf(stack.outputs.ReplayRoleArn)).toMatchObject({ RoleName: "nodekeeper-blue-replay" });
+  });
+
+  test("without account and region in the configuration, those of the deployment are used", () => {
+    const { account: _, region: __, ...anywhere } = SMALLEST_CONFIG;
+    using stack = synthesizeConfig(anywhere);
+    expect(stack.of("AWS::Lambda::Function")[0]?.properties.Environment).toMatchObject({
+      Variables: { ACCOUNT_ID: "AWS::AccountId", TOKEN_AUDIENCE: "nodekeeper-relay/blue/AWS::Region" },
+    });
+  });
+});
+
+describe("files beside the handler", () => {
+  const policy = {
+    default: { pdbPatienceSeconds: 45 },
+    requireTag: { name: "kubernetes.io/cluster/blue" },
+    overrides: [{ selector: { matchLabels: { pool: "batch" } }, policy: { dryRun: true } }],
+  };
+
+  test("policy.json is the policy of the configuration, defaults filled in", () => {
+    using stack = synthesizeConfig({ ...SMALLEST_CONFIG, policy });
+    const written: unknown = JSON.parse(readAsset(stack, BUNDLE_FILES.policy));
+    expect(written).toEqual(policySchema.parse(policy));
+    expect(policySchema.parse(written)).toEqual(written);
+  });
+
+  test("the API's certificates are those of the configured file", () => {
+    using stack = synthesizeConfig(SMALLEST_CONFIG);
+    expect(readAsset(stack, BUNDLE_FILES.apiCa)).toMatch(/^-----BEGIN CERTIFICATE-----\n/);
+    expect(readAsset(stack, "handler.mjs")).toContain("handler");
+  });
+
+  test("the same input is the same code; another policy is a new deployment", () => {
+    using first = synthesizeConfig({ ...SMALLEST_CONFIG, policy });
+    using again = synthesizeConfig({ ...SMALLEST_CONFIG, policy });
+    using changed = synthesizeConfig({ ...SMALLEST_CONFIG, policy: { default: { pdbPatienceSeconds: 46 } } });
+    expect(codeOf(again)).toEqual(codeOf(first));
+    expect(codeOf(changed)).not.toEqual(codeOf(first));
+  });
+
+  test("a missing build is said, with the command that mends it", () => {
+    expect(() => synthesizeConfig(SMALLEST_CONFIG, { bundle: "/nowhere" })).toThrow(/npm run build/);
+  });
+});
+
+describe("the audit", () => {
+  test("finds nothing but what is acknowledged with a reason", () => {
+    using stack = synthesizeConfig({
+      ...SMALLEST_CONFIG,
+      network: { ...SMALLEST_CONFIG.network, endpoints: "create", vpcCidrs: ["10.0.0.0/16"] },
+    });
+    const report = reportSchema.parse(JSON.parse(readReport(stack)));
+    const audit = report.pluginReports.filter((one) => one.pluginName === "AwsSolutions");
+    expect(audit).toHaveLength(1);
+    expect(audit[0]?.violations).toEqual([]);
+    expect(audit[0]?.suppressedViolations.map((one) => one.ruleName)).toEqual(["AwsSolutions-IAM5[Resource::*]"]);
+    for (const one of audit[0]?.suppressedViolations ?? []) expect(one.reason.length).toBeGreaterThan(20);
+  });
+
+  test("deploying with the example certificate is warned of", () => {
+    using stack = synthesizeConfig({ ...SMALLEST_CONFIG, api: { ...SMALLEST_CONFIG.api, caFile: EXAMPLE_CA } });
+    const warnings = stack.assembly.stacks[0]?.messages.filter((one) => one.level === "warning") ?? [];
+    expect(warnings.map((one) => one.entry.data)).toEqual([expect.stringContaining("example certificate")]);
+  });
+});
+
+const reportSchema = z.object({
+  pluginReports: z.array(
+    z.object({
+      pluginName: z.string(),
+      violations: z.array(z.unknown()).default([]),
+      suppressedViolations: z.array(z.object({ ruleName: z.string(), reason: z.string() })).default([]),
+    }),
+  ),
+});
+
+function readReport(stack: Synthesized): string {
+  return readFileSync(join(stack.assembly.directory, "validation-report.json"), "utf8");
+}
+
+function codeOf(stack: Synthesized): unknown {
+  return stack.of("AWS::Lambda::Function")[0]?.properties.Code;
+}
+
+/** Names that this stack claims in the account: properties such as FunctionName, and the stack's own. */
+function namesIn(stack: Synthesized): readonly string[] {
+  const claimed = stack.resources.flatMap((resource) =>
+    ["FunctionName", "RoleName", "QueueName", "LogGroupName", "AlarmName", "DashboardName", "Name"]
+      .filter((key) => !(resource.type === "AWS::Lambda::EventSourceMapping" && key === "FunctionName"))
+      .map((key) => resource.properties[key]),
+  );
+  const names = claimed.filter((name) => typeof name === "string");
+  return [...names, ...stack.assembly.stacks.map((one) => one.stackName)];
+}

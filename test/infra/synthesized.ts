@@ -1,0 +1,111 @@
+/** A template as it is deployed, with references made readable, and a configuration to start from. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { CloudAssembly } from "aws-cdk-lib/cx-api";
+import * as z from "zod";
+import { synthesize } from "../../infra/synthesize.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+/** An absolute path, so that a configuration works wherever its file lies. */
+export const EXAMPLE_CA = join(ROOT, "infra/example/api-ca.pem");
+
+/** The smallest configuration: everything that has a default is left out. */
+export const SMALLEST_CONFIG = {
+  cluster: "blue",
+  account: "111122223333",
+  region: "eu-west-1",
+  api: { via: "relay", url: "https://relay.example.com:8443", caFile: EXAMPLE_CA },
+  network: {
+    vpcId: "vpc-0123456789abcdef0",
+    subnetIds: ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"],
+    securityGroupIds: ["sg-0123456789abcdef0"],
+    endpoints: "nat",
+  },
+} as const;
+
+export interface Resource {
+  readonly id: string;
+  readonly type: string;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+export interface Synthesized {
+  readonly directory: string;
+  readonly assembly: CloudAssembly;
+  readonly resources: readonly Resource[];
+  readonly outputs: Readonly<Record<string, unknown>>;
+  of(type: string): readonly Resource[];
+}
+
+const templateSchema = z.object({
+  Resources: z.record(
+    z.string(),
+    z.object({ Type: z.string(), Properties: z.record(z.string(), z.unknown()).default({}) }),
+  ),
+  Outputs: z.record(z.string(), z.object({ Value: z.unknown() })),
+});
+
+/** Synthesizes into a temporary folder that `remove` takes away. The bundle is a stand-in: what it does isn't the point. */
+export function synthesizeConfig(
+  config: unknown,
+  options: { readonly bundle?: string } = {},
+): Synthesized & Disposable {
+  const directory = mkdtempSync(join(tmpdir(), "nodekeeper-infra-test-"));
+  const bundle = options.bundle ?? standInBundle(directory);
+  const assembly = synthesize({ context: { nodekeeper: config }, outdir: join(directory, "cdk.out"), bundle });
+  const template = templateSchema.parse(assembly.stacks[0]?.template);
+  const resources = Object.entries(template.Resources).map(([id, { Type, Properties }]) => ({
+    id,
+    type: Type,
+    properties: z.record(z.string(), z.unknown()).parse(readable(Properties)),
+  }));
+  return {
+    directory,
+    assembly,
+    resources,
+    outputs: Object.fromEntries(Object.entries(template.Outputs).map(([name, { Value }]) => [name, readable(Value)])),
+    of: (type) => resources.filter((resource) => resource.type === type),
+    [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
+  };
+}
+
+/** The deployed files of the function's code. */
+export function readAsset(synthesized: Synthesized, file: string): string {
+  const asset = z
+    .object({
+      files: z.record(z.string(), z.object({ source: z.object({ path: z.string(), packaging: z.string() }) })),
+    })
+    .parse(
+      JSON.parse(
+        readFileSync(join(synthesized.assembly.directory, `${synthesized.assembly.stacks[0]?.id}.assets.json`), "utf8"),
+      ),
+    );
+  const folder = Object.values(asset.files).find((one) => one.source.packaging === "zip")?.source.path ?? "none";
+  return readFileSync(join(synthesized.assembly.directory, folder, file), "utf8");
+}
+
+function standInBundle(directory: string): string {
+  const bundle = join(directory, "bundle");
+  mkdirSync(bundle);
+  writeFileSync(join(bundle, "handler.mjs"), "export const handler = async () => ({ batchItemFailures: [] });\n");
+  return bundle;
+}
+
+/** References as text: `Queue.Arn`, `Queue`, joined texts joined. Two references to one thing are equal texts. */
+function readable(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(readable);
+  if (typeof value !== "object" || value === null) return value;
+  const reference = referenceSchema.safeParse(value);
+  if (!reference.success) return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, readable(one)]));
+  if ("Ref" in reference.data) return reference.data.Ref;
+  if ("Fn::GetAtt" in reference.data) return reference.data["Fn::GetAtt"].join(".");
+  const [separator, parts] = reference.data["Fn::Join"];
+  return parts.map((part) => String(readable(part))).join(separator);
+}
+
+const referenceSchema = z.union([
+  z.strictObject({ Ref: z.string() }),
+  z.strictObject({ "Fn::GetAtt": z.array(z.string()) }),
+  z.strictObject({ "Fn::Join": z.tuple([z.string(), z.array(z.unknown())]) }),
+]);
