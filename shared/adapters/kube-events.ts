@@ -10,8 +10,9 @@ import { isNamespaceTerminating } from "./kube-evictions.ts";
 const COMPONENT = "nodekeeper";
 /** Events about objects without a namespace live here; the API server demands it. */
 const CLUSTER_NAMESPACE = "default";
-/** Limits of the API: 253 for a name, 1,024 for a note; the hash and its dot take 17. */
+/** A name has at most 253 characters, of which the hash and its dot take 17. */
 const MAX_OBJECT_NAME = 253 - 17;
+/** Bytes in UTF-8. */
 const MAX_NOTE = 1_024;
 const REMEMBERED = 1_000;
 
@@ -43,11 +44,17 @@ function toEvent(event: ClusterEvent): CoreV1Event & { metadata: { name: string;
     type: event.type,
     reason: event.reason,
     action: event.reason,
-    message: event.note.length > MAX_NOTE ? `${event.note.slice(0, MAX_NOTE - 1)}…` : event.note,
+    message: cut(event.note),
     eventTime: new V1MicroTime(event.at),
     reportingComponent: COMPONENT,
     reportingInstance: COMPONENT,
   };
+}
+
+/** A character that the end falls into is left out. */
+function cut(note: string): string {
+  const bytes = new TextEncoder().encode(note).subarray(0, MAX_NOTE);
+  return new TextDecoder().decode(bytes, { stream: true });
 }
 
 /** Where an Event is about: for error messages. */

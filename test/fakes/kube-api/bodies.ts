@@ -47,7 +47,10 @@ export const event = z.object({
   action: z.string().min(1).max(128),
   type: z.enum(["Normal", "Warning"]),
   reason: z.string().min(1).max(128),
-  message: z.string().max(1024).default(""),
+  message: z
+    .string()
+    .refine((note) => Buffer.byteLength(note) <= 1024)
+    .default(""),
 });
 
 export interface NodePatch {

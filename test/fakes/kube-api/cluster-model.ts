@@ -3,6 +3,7 @@
  * `Cluster` both stand on it; tests fill it, read it, and play kubelet, controller and operator.
  */
 import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { systemClock } from "../../../shared/adapters/system-clock.ts";
 import type { ClusterNode, NodeChange } from "../../../shared/domain/node.ts";
 import { type Pod, podName } from "../../../shared/domain/pod.ts";
@@ -136,14 +137,16 @@ export class ClusterModel {
 
   // What requests do. They throw a Refusal.
 
-  replaceNode(node: ClusterNode, change: NodeChange): ClusterNode {
-    return this.#putNode({
+  /** A change that changes nothing leaves the version as it is, as the API server does. */
+  changeNode(node: ClusterNode, change: NodeChange): ClusterNode {
+    const changed = {
       ...node,
       labels: merged(node.labels, change.labels),
       annotations: merged(node.annotations, change.annotations),
       taints: change.taints ?? node.taints,
       unschedulable: change.unschedulable ?? node.unschedulable,
-    });
+    };
+    return isDeepStrictEqual(changed, node) ? node : this.#putNode(changed);
   }
 
   deletePod(namespace: string, name: string, { uid, graceSeconds }: DeletionRequest): Pod {

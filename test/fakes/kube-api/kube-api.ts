@@ -109,7 +109,7 @@ function patchNode({ model, name, body }: Call): ApiAnswer {
   const { uid, resourceVersion, change } = parseNodePatch(name, body);
   if (resourceVersion !== undefined && resourceVersion !== node.resourceVersion) throw nodeWasModified(name);
   if (uid !== undefined && uid !== node.uid) throw invalidNode(name, "metadata.uid", `"${uid}": field is immutable`);
-  return ok(nodeDocument(model.replaceNode(node, change)));
+  return ok(nodeDocument(model.changeNode(node, change)));
 }
 
 function listPods({ model, namespace, query }: Call): ApiAnswer {
