@@ -1,0 +1,105 @@
+/** Files that change under a running relay: what is good comes into use, what isn't stays outside and is told once. */
+import { mkdtemp, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { checkCa, checkToken } from "../../../relay/tls-files.ts";
+import { watchFiles } from "../../../relay/watched-files.ts";
+import { createAuthority } from "../../rig/pki.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "nodekeeper-relay-files-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const used: string[] = [];
+const reports: string[] = [];
+beforeEach(() => {
+  used.length = 0;
+  reports.length = 0;
+});
+
+function watchOne(path: string, inUse: string | undefined) {
+  return watchFiles(
+    {
+      name: "settings",
+      paths: [path],
+      use: ([text = ""]) => {
+        if (text.includes("bad")) throw new Error("it is bad");
+        used.push(text);
+      },
+    },
+    inUse === undefined ? undefined : [inUse],
+    { everySeconds: 300, report: (_name, result, because) => reports.push(`${result} ${because ?? ""}`.trim()) },
+  );
+}
+
+describe("a watched file", () => {
+  test("is taken into use when it changes, and only then", async () => {
+    const path = join(folder, "changes");
+    await writeFile(path, "one");
+    const watch = watchOne(path, "one");
+    await watch.check();
+    expect(used).toEqual([]);
+    await writeFile(path, "two");
+    await watch.check();
+    await watch.check();
+    expect(used).toEqual(["two"]);
+    expect(reports).toEqual(["loaded"]);
+    watch.stop();
+  });
+  test("is taken into use when the symbolic link above it is swapped, as the kubelet does", async () => {
+    await writeFile(join(folder, "v1"), "one");
+    await writeFile(join(folder, "v2"), "two");
+    const path = join(folder, "link");
+    await symlink("v1", path);
+    const watch = watchOne(path, "one");
+    await unlink(path);
+    await symlink("v2", path);
+    await watch.check();
+    expect(used).toEqual(["two"]);
+    watch.stop();
+  });
+  test("that isn't acceptable is told once and leaves what is in use, until a good one comes", async () => {
+    const path = join(folder, "bad");
+    await writeFile(path, "bad");
+    const watch = watchOne(path, "one");
+    await watch.check();
+    await watch.check();
+    expect(used).toEqual([]);
+    expect(reports).toEqual(["refused it is bad"]);
+    await writeFile(path, "good");
+    await watch.check();
+    expect(used).toEqual(["good"]);
+    await writeFile(path, "bad again");
+    await watch.check();
+    expect(reports).toEqual(["refused it is bad", "loaded", "refused it is bad"]);
+    watch.stop();
+  });
+  test("that is missing at first is taken into use when it comes", async () => {
+    const path = join(folder, "late");
+    const watch = watchOne(path, undefined);
+    await watch.check();
+    await watch.check();
+    expect(reports).toHaveLength(1);
+    await writeFile(path, "here");
+    await watch.check();
+    expect(used).toEqual(["here"]);
+    watch.stop();
+  });
+});
+
+test.each(["", "  \n", "two words", "line\nbreak", "\u00fc"])("the token file '%s' holds no token", (text) => {
+  expect(() => checkToken(text)).toThrow();
+});
+test("a token may end in a line break", () => {
+  expect(checkToken("token\n")).toBe("token");
+});
+test("a CA bundle must begin with a certificate, and may hold two during a rotation", async () => {
+  const [one, two] = [await createAuthority(), await createAuthority()];
+  expect(() => checkCa("")).toThrow();
+  expect(() => checkCa("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")).toThrow();
+  const both = `${one.certPem}\n${two.certPem}\n`;
+  expect(checkCa(both)).toBe(both);
+});
