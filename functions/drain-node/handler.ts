@@ -13,6 +13,7 @@ import { ec2Instances } from "../../shared/adapters/ec2-instances.ts";
 import { connectCluster } from "../../shared/adapters/kube-cluster.ts";
 import { sqsSignalQueue } from "../../shared/adapters/sqs-signal-queue.ts";
 import { systemClock } from "../../shared/adapters/system-clock.ts";
+import { METRIC_DIMENSIONS, METRICS_NAMESPACE } from "../../shared/domain/metrics.ts";
 import { policySchema } from "../../shared/domain/policy.ts";
 import { handleBatch } from "../../shared/lambda/handle-batch.ts";
 import { readEnvironment } from "../../shared/lambda/read-environment.ts";
@@ -28,9 +29,9 @@ const policy = policySchema.parse(JSON.parse(readBundled(BUNDLE_FILES.policy)));
 
 const logger = new Logger({ serviceName: env.FUNCTION, persistentKeys: { cluster: env.CLUSTER_NAME } });
 const metrics = new Metrics({
-  namespace: "nodekeeper",
+  namespace: METRICS_NAMESPACE,
   serviceName: env.FUNCTION,
-  defaultDimensions: { cluster: env.CLUSTER_NAME },
+  defaultDimensions: { [METRIC_DIMENSIONS.cluster]: env.CLUSTER_NAME },
 });
 const note = openJournal(logger, metrics);
 

@@ -1,6 +1,7 @@
 /** Turns facts into log lines and metrics: one info line per decision, dimensions of few values, ids only in logs. */
 import type { Logger } from "@aws-lambda-powertools/logger";
 import { type Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
+import { OLDEST_UNFINISHED_METRIC } from "../../shared/domain/metrics.ts";
 import { type Signal, signalName } from "../../shared/domain/signal.ts";
 import type { Fact, Note } from "./facts.ts";
 
@@ -66,7 +67,7 @@ function writeMetrics(fact: Fact, about: Signal | undefined, metrics: Metrics): 
     case "decided":
       countBy(metrics, "decisionsMade", { decision: fact.decision });
       countBy(metrics, "outcomesReached", { outcome: fact.outcome.kind });
-      if (fact.outcome.kind === "again") seconds("oldestUnfinishedSignalSeconds", fact.secondsSinceEvent);
+      if (fact.outcome.kind === "again") seconds(OLDEST_UNFINISHED_METRIC, fact.secondsSinceEvent);
       return;
     case "received":
       countBy(metrics, "signalsReceived", { kind: about?.kind ?? "none" });

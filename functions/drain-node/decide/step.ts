@@ -1,6 +1,6 @@
 /**
  * What the next step of an urgent drain is, from what the cluster shows now. Pure: an operator should be able to argue
- * with every line. The arithmetic is in decide-times.ts, the pod rules in decide-pods.ts.
+ * with every line. The arithmetic is in times.ts, the pod rules in pods.ts.
  */
 import type { DrainRecord } from "../../../shared/domain/drain-record.ts";
 import type { ClusterNode } from "../../../shared/domain/node.ts";
@@ -8,7 +8,15 @@ import type { Pod } from "../../../shared/domain/pod.ts";
 import type { NodePolicy } from "../../../shared/domain/policy.ts";
 import type { Signal } from "../../../shared/domain/signal.ts";
 import { classifyPod, type Tier } from "./pods.ts";
-import { escalationTime, graceLeftSeconds, latestStart, ownGraceSeconds, plusSeconds, secondsUntil } from "./times.ts";
+import {
+  escalationTime,
+  graceLeftSeconds,
+  lastCall,
+  latestStart,
+  ownGraceSeconds,
+  plusSeconds,
+  secondsUntil,
+} from "./times.ts";
 
 export interface Observation {
   readonly now: Date;
@@ -160,9 +168,15 @@ function blockedSince(record: DrainRecord, tier: Tier): Date | undefined {
   return text === undefined ? undefined : new Date(text);
 }
 
+/**
+ * A pod that would outlast the deadline keeps its time until the last look before the last call. Earlier would cost it
+ * some: the API server counts the new grace from the first deletion, and makes what is over by then one second.
+ */
 function tightening({ pod, endsAt }: Groups["terminating"][number], seen: Observation): readonly Tightening[] {
-  const left = graceLeftSeconds(seen.signal.deadline, seen.now);
-  const latestEnd = new Date(Math.max(seen.signal.deadline.getTime(), plusSeconds(seen.now, left).getTime()));
+  const { now, signal } = seen;
+  if (secondsUntil(lastCall(signal.deadline), now) > LOOK_SECONDS) return [];
+  const left = graceLeftSeconds(signal.deadline, now);
+  const latestEnd = new Date(Math.max(signal.deadline.getTime(), plusSeconds(now, left).getTime()));
   return endsAt > latestEnd ? [{ pod, graceSeconds: left }] : [];
 }
 

@@ -113,9 +113,11 @@ describe("grace", () => {
 });
 
 describe("pods that are ending already", () => {
-  it("are shortened where they would end after the deadline", () => {
-    const step = stepAt(60, [aPod({ name: "slow", deletionTimestamp: at(300) })]);
-    expect(step).toMatchObject({ kind: "evict", evictions: [], tightenings: [{ graceSeconds: 55 }] });
+  it("are shortened at the last look where they would end after the deadline, not a moment sooner", () => {
+    const slow = aPod({ name: "slow", deletionTimestamp: at(300) });
+    expect(stepAt(111.9, [slow])).toMatchObject({ kind: "wait", lookAgainSeconds: 3 });
+    expect(stepAt(112, [slow])).toMatchObject({ kind: "evict", evictions: [], tightenings: [{ graceSeconds: 3 }] });
+    expect(stepAt(114.9, [slow])).toMatchObject({ kind: "evict", tightenings: [{ graceSeconds: 1 }] });
   });
   it.each([100, 120])("are waited for where they end in time (+%d s)", (end) => {
     expect(stepAt(60, [aPod({ deletionTimestamp: at(end) })])).toMatchObject({ kind: "wait", lookAgainSeconds: 3 });
