@@ -40,7 +40,7 @@ export async function startProgram(start: ProgramStart): Promise<RunningProgram>
   const log = openSync(start.logFile, "a");
   // Detached: its own process group, so that its children can be ended with it, and Ctrl-C reaches only us.
   const child = spawn(start.command, start.args, {
-    env: { ...(start.env ?? {}) },
+    env: { ...start.env },
     detached: true,
     stdio: ["ignore", log, log],
     ...(start.cwd === undefined ? {} : { cwd: start.cwd }),
@@ -89,7 +89,7 @@ function watch(child: ChildProcess, { name, logFile }: ProgramStart): RunningPro
  * that we are gone, however it came, and then the shell ends the group.
  */
 function guardGroup(pid: number): { release(): void } {
-  const script = 'read -r ended || kill -KILL -- "-$1"';
+  const script = 'read -r ended || kill -s KILL -- "-$1"';
   const shell = spawn("/bin/sh", ["-c", script, "guard", String(pid)], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
