@@ -78,6 +78,14 @@ describe("a right configuration", () => {
   });
 });
 
+test("every key of the configuration is documented", () => {
+  const documented = readFileSync(join(ROOT, "docs/configuration.md"), "utf8");
+  const { policy, ...rest } = EXAMPLE_CONFIG;
+  const keys = [...leavesOf(rest), ...leavesOf({ policy: { default: policy.default } }), ...sectionsOf({ policy })];
+  expect(keys.length).toBeGreaterThan(20);
+  for (const key of keys) expect(documented).toContain(`\`${key}\``);
+});
+
 test("all faults are reported at once, each with its key and an example", () => {
   const faults = faultsOf({
     clustr: "blue",
@@ -178,4 +186,19 @@ function network(change: object) {
 
 function queue(urgent: object) {
   return { queues: { urgent } };
+}
+
+/** Dotted paths of all values that are no objects. */
+function leavesOf(value: unknown, path: readonly string[] = []): readonly string[] {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return [path.join(".")];
+  return Object.entries(value).flatMap(([key, one]) => leavesOf(one, [...path, key]));
+}
+
+/** Dotted paths of the keys of each section; `policy.default` is documented key by key instead. */
+function sectionsOf(sections: Record<string, object>): readonly string[] {
+  return Object.entries(sections).flatMap(([name, keys]) =>
+    Object.keys(keys)
+      .filter((key) => key !== "default")
+      .map((key) => `${name}.${key}`),
+  );
 }
