@@ -9,6 +9,7 @@ import json
 import re
 
 import ministack.app as app
+import ministack.core.iam_actions as iam_actions
 import ministack.core.iam_evaluator as iam_evaluator
 import ministack.core.lambda_runtime as lambda_runtime
 import ministack.services.cloudformation.provisioners as provisioners
@@ -159,6 +160,20 @@ def name_sessions_by_their_role():
     iam_evaluator._resolve_condition_key = resolve_key
 
 
+def authorize_batches_as_their_single_action():
+    """SQS knows no action for a batch: `sqs:ChangeMessageVisibility` allows ChangeMessageVisibilityBatch as well.
+
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-api-permissions-reference.html
+    """
+    extract = iam_actions.extract_iam_action
+
+    def extract_single(*request):
+        action = extract(*request)
+        return action.removesuffix("Batch") if action and action.startswith("sqs:") else action
+
+    iam_actions.extract_iam_action = extract_single
+
+
 if __name__ == "__main__":
     check_version()
     let_tests_speak_for_aws()
@@ -169,4 +184,5 @@ if __name__ == "__main__":
     leave_https_of_functions_alone()
     answer_caller_identity_in_json()
     name_sessions_by_their_role()
+    authorize_batches_as_their_single_action()
     app.main()
