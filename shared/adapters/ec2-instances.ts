@@ -2,7 +2,7 @@
  * The port `Instances` on EC2. Its client is loaded with the first question: most invocations never ask, and it would
  * be a third of the bundle to read at every cold start.
  */
-import type { EC2Client, Instance as Ec2Instance } from "@aws-sdk/client-ec2";
+import type { EC2Client, EC2ClientConfig, Instance as Ec2Instance } from "@aws-sdk/client-ec2";
 import { type Instance, type Instances, InstancesUnavailable } from "../ports/instances.ts";
 
 /** EC2 allows 200 values of a filter. */
@@ -21,11 +21,8 @@ const STATES: readonly Instance["state"][] = [
   "stopped",
 ];
 
-export interface Ec2Settings {
-  readonly region: string;
-  /** Only where EC2 is played by something else, in tests. */
-  readonly endpoint?: string;
-}
+/** Endpoint and credentials only where EC2 is played by something else, in tests. */
+export type Ec2Settings = { readonly region: string } & Pick<EC2ClientConfig, "endpoint" | "credentials">;
 
 /**
  * `signal` ends the questions of an invocation. The list is filtered by id, and not asked for by id: an id that EC2
@@ -36,6 +33,7 @@ export function ec2Instances(settings: Ec2Settings): { during(signal: AbortSigna
   return {
     during: (signal) => ({
       async findInstances(ids) {
+        if (ids.length === 0) return [];
         try {
           client ??= loadEc2(settings);
           const ec2 = await client;

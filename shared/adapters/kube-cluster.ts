@@ -15,7 +15,7 @@ import type { Cluster } from "../ports/cluster.ts";
 import { eventRequests, PostedEvents } from "./kube-events.ts";
 import { nodeRequests } from "./kube-nodes.ts";
 import { podRequests } from "./kube-pods.ts";
-import { openTransport } from "./kube-transport.ts";
+import { openTransport, type TransportLimits } from "./kube-transport.ts";
 
 export interface ClusterSettings {
   /** Base URL, https. */
@@ -24,6 +24,8 @@ export interface ClusterSettings {
   readonly ca: string;
   /** Bearer token, asked for before each request: keeping it is the giver's business. */
   readonly token: () => Promise<string>;
+  /** Other than the default only where a test can't wait. */
+  readonly limits?: TransportLimits;
 }
 
 export interface ClusterConnection {
@@ -33,8 +35,8 @@ export interface ClusterConnection {
 }
 
 /** Made once per process; opens no connection before the first request. */
-export function connectCluster({ url, ca, token }: ClusterSettings): ClusterConnection {
-  const transport = openTransport(ca);
+export function connectCluster({ url, ca, token, limits }: ClusterSettings): ClusterConnection {
+  const transport = openTransport(ca, limits);
   const posted = new PostedEvents();
   return {
     during: (signal) => clusterOver({ url, token, posted, send: (request) => transport.send(request, signal) }),

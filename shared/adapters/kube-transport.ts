@@ -6,11 +6,13 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { Agent, request as openRequest } from "node:https";
 import { type RequestContext, ResponseContext } from "@kubernetes/client-node/dist/gen/index.js";
 
-const CONNECT_MS = 1_000;
-/** How long a connection may be silent while an answer is due. */
-const SILENCE_MS = 2_000;
-/** Below the relay's own 75 s, so that it is never the relay that closes a connection we are about to use. */
-const IDLE_MS = 60_000;
+const LIMITS = {
+  connectMs: 1_000,
+  /** How long a connection may be silent while an answer is due. */
+  silenceMs: 2_000,
+  /** Below the relay's own 75 s, so that it is never the relay that closes a connection we are about to use. */
+  idleMs: 60_000,
+} as const;
 const MAX_SOCKETS = 64;
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
@@ -29,25 +31,28 @@ export interface KubeTransport {
   close(): void;
 }
 
-/** @param ca one or more PEM certificates; nothing else is trusted. */
-export function openTransport(ca: string): KubeTransport {
+/**
+ * @param ca one or more PEM certificates; nothing else is trusted.
+ * @param limits in milliseconds; other than the default only where a test can't wait.
+ */
+export function openTransport(ca: string, limits: TransportLimits = LIMITS): KubeTransport {
   const pool = new Agent({
     ca,
     keepAlive: true,
     scheduling: "lifo",
     maxSockets: MAX_SOCKETS,
     maxFreeSockets: MAX_SOCKETS,
-    timeout: IDLE_MS,
+    timeout: limits.idleMs,
   });
   return {
     async send(request, signal) {
       try {
-        return await sendOnce(request, { ca, signal, agent: pool });
+        return await sendOnce(request, { ca, signal, limits, agent: pool });
       } catch (error) {
         if (signal.aborted) throw unanswered(request, error);
       }
       try {
-        return await sendOnce(request, { ca, signal, agent: false });
+        return await sendOnce(request, { ca, signal, limits, agent: false });
       } catch (error) {
         throw unanswered(request, error);
       }
@@ -56,14 +61,17 @@ export function openTransport(ca: string): KubeTransport {
   };
 }
 
+export type TransportLimits = Readonly<Record<keyof typeof LIMITS, number>>;
+
 interface Route {
+  readonly limits: TransportLimits;
   readonly ca: string;
   readonly signal: AbortSignal;
   /** `false` gives a connection of its own. */
   readonly agent: Agent | false;
 }
 
-function sendOnce(request: RequestContext, route: Route): Promise<ResponseContext> {
+function sendOnce(request: RequestContext, { limits, ...route }: Route): Promise<ResponseContext> {
   const { promise, resolve, reject } = Promise.withResolvers<ResponseContext>();
   const given = request.getBody();
   const body = typeof given === "string" ? given : "";
@@ -71,21 +79,21 @@ function sendOnce(request: RequestContext, route: Route): Promise<ResponseContex
     method: request.getHttpMethod(),
     // Without a length Node sends the body of a DELETE unannounced, and the server reads it as the next request.
     headers: { ...request.getHeaders(), "Content-Length": Buffer.byteLength(body) },
-    timeout: SILENCE_MS,
+    timeout: limits.silenceMs,
     ...route,
   });
   outgoing.on("error", reject);
-  outgoing.on("timeout", () => outgoing.destroy(new Error(`no word for ${SILENCE_MS} ms`)));
+  outgoing.on("timeout", () => outgoing.destroy(new Error(`no word for ${limits.silenceMs} ms`)));
   outgoing.on("response", (incoming) => readAnswer(incoming).then(resolve, reject));
-  limitConnecting(outgoing);
+  limitConnecting(outgoing, limits.connectMs);
   outgoing.end(body);
   return promise;
 }
 
-function limitConnecting(outgoing: ClientRequest): void {
+function limitConnecting(outgoing: ClientRequest, ms: number): void {
   outgoing.on("socket", (socket) => {
     if (!socket.connecting) return;
-    const timer = setTimeout(() => outgoing.destroy(new Error(`no connection after ${CONNECT_MS} ms`)), CONNECT_MS);
+    const timer = setTimeout(() => outgoing.destroy(new Error(`no connection after ${ms} ms`)), ms);
     socket.once("secureConnect", () => clearTimeout(timer));
     socket.once("close", () => clearTimeout(timer));
   });

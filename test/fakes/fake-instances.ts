@@ -17,6 +17,7 @@ export class FakeInstances implements Instances {
   }
 
   async findInstances(ids: readonly string[]): Promise<readonly Instance[]> {
+    if (ids.length === 0) return [];
     this.questions.push(ids);
     if (this.#refusal !== undefined) throw new InstancesUnavailable(`describing instances: ${this.#refusal}`);
     return [...new Set(ids)].flatMap((id) => this.#instances.get(id) ?? []);

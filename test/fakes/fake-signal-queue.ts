@@ -6,15 +6,22 @@ export class FakeSignalQueue implements SignalQueue {
   readonly postponed = new Map<string, number>();
   readonly deadLetters: { readonly messageId: string; readonly body: string; readonly reason: string }[] = [];
   readonly #known: ReadonlySet<string> | undefined;
+  #refusal: string | undefined;
 
   /** @param inFlight receipt handles that the queue knows; by default it knows all. */
-  constructor(inFlight?: readonly string[]) {
-    this.#known = inFlight && new Set(inFlight);
+  constructor(inFlight?: ReadonlySet<string>) {
+    this.#known = inFlight;
+  }
+
+  /** From now on everything fails with this reason; undefined lets it through again. */
+  refuse(reason: string | undefined): void {
+    this.#refusal = reason;
   }
 
   async postpone(
     messages: readonly { readonly message: QueuedMessage; readonly afterSeconds: number }[],
   ): Promise<{ readonly failed: readonly string[] }> {
+    if (this.#refusal !== undefined) throw new Error(`postponing messages: ${this.#refusal}`);
     const failed: string[] = [];
     for (const { message, afterSeconds } of messages) {
       if (this.#known?.has(message.receiptHandle) ?? true) this.postponed.set(message.messageId, afterSeconds);
@@ -24,6 +31,7 @@ export class FakeSignalQueue implements SignalQueue {
   }
 
   async setAside({ messageId, body }: QueuedMessage, reason: string): Promise<void> {
+    if (this.#refusal !== undefined) throw new Error(`setting aside message ${messageId}: ${this.#refusal}`);
     this.deadLetters.push({ messageId, body, reason });
   }
 }
