@@ -37,10 +37,6 @@ export async function deploy(target: Target, { cdkOut, onProgress }: Deployment)
   return outputsSchema.parse(JSON.parse(await readFile(outputsFile, "utf8")));
 }
 
-export async function destroy(target: Target, { cdkOut, onProgress }: Deployment): Promise<void> {
-  await cdk(target, ["destroy", "--all", "--force", "--app", cdkOut], onProgress);
-}
-
 async function cdk(target: Target, args: readonly string[], onProgress: Deployment["onProgress"]): Promise<void> {
   // Its own folder, or it would read the project's cdk.json and synthesize once more.
   await using folder = await mkdtempDisposable(join(tmpdir(), "nodekeeper-cdk-"));
