@@ -84,7 +84,7 @@ function sendOnce(request: RequestContext, { limits, ...route }: Route): Promise
   });
   outgoing.on("error", reject);
   outgoing.on("timeout", () => outgoing.destroy(new Error(`no word for ${limits.silenceMs} ms`)));
-  outgoing.on("response", (incoming) => readAnswer(incoming).then(resolve, reject));
+  outgoing.on("response", (incoming) => void readAnswer(incoming).then(resolve, reject));
   limitConnecting(outgoing, limits.connectMs);
   outgoing.end(body);
   return promise;

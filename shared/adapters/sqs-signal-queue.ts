@@ -61,5 +61,5 @@ export function sqsSignalQueue({ client, queueUrl, deadLetterQueueUrl }: SqsSett
 
 /** An attribute must not be empty. */
 function toAttribute(reason: string): string {
-  return reason.replaceAll(NOT_ALLOWED, " ").slice(0, MAX_REASON) || "none given";
+  return reason.slice(0, MAX_REASON).replaceAll(NOT_ALLOWED, " ") || "none given";
 }

@@ -12,6 +12,8 @@ export interface StoredPod {
   readonly deletion?: {
     readonly askedAt: Date;
     readonly graceSeconds: number;
+    /** When the kubelet ends it by force. It counts a shortened grace from when it hears of it. */
+    readonly killAt: Date;
   };
 }
 
@@ -24,7 +26,9 @@ function condemned(stored: StoredPod, graceSeconds: number | undefined, now: Dat
   const { pod } = stored;
   const isOver = pod.nodeName === undefined || pod.phase === "Succeeded" || pod.phase === "Failed";
   const grace = isOver ? 0 : (graceSeconds ?? pod.graceSeconds);
-  return grace === 0 ? undefined : withDeletion(stored, now, grace);
+  if (grace === 0) return undefined;
+  const killAt = endOf(now, grace);
+  return withDeletion(stored, { askedAt: now, graceSeconds: grace, killAt }, killAt);
 }
 
 /** Grace is only ever shortened, and counts from the first deletion; one that is over by now becomes one second. */
@@ -32,13 +36,14 @@ function tightened(stored: StoredPod, graceSeconds: number | undefined, now: Dat
   const { deletion } = stored;
   if (deletion === undefined || graceSeconds === undefined || graceSeconds >= deletion.graceSeconds) return stored;
   if (graceSeconds === 0) return undefined;
-  const isOver = endOf(deletion.askedAt, graceSeconds) < now;
-  return isOver ? withDeletion(stored, now, 1, now) : withDeletion(stored, deletion.askedAt, graceSeconds);
+  const { askedAt } = deletion;
+  const killAt = new Date(Math.min(deletion.killAt.getTime(), endOf(now, graceSeconds).getTime()));
+  if (endOf(askedAt, graceSeconds) < now) return withDeletion(stored, { askedAt, graceSeconds: 1, killAt }, now);
+  return withDeletion(stored, { askedAt, graceSeconds, killAt }, endOf(askedAt, graceSeconds));
 }
 
-function withDeletion(stored: StoredPod, askedAt: Date, graceSeconds: number, timestamp?: Date): StoredPod {
-  const deletionTimestamp = timestamp ?? endOf(askedAt, graceSeconds);
-  return { ...stored, pod: { ...stored.pod, deletionTimestamp }, deletion: { askedAt, graceSeconds } };
+function withDeletion(stored: StoredPod, deletion: StoredPod["deletion"] & object, deletionTimestamp: Date): StoredPod {
+  return { ...stored, deletion, pod: { ...stored.pod, deletionTimestamp } };
 }
 
 function endOf(askedAt: Date, graceSeconds: number): Date {
@@ -46,8 +51,8 @@ function endOf(askedAt: Date, graceSeconds: number): Date {
 }
 
 /** Whether the kubelet has stopped it: after the time its containers take, and never later than its grace. */
-export function hasStopped({ pod, deletion, stopsAfterMs }: StoredPod, defaultStopMs: number, now: Date): boolean {
-  if (deletion === undefined || pod.deletionTimestamp === undefined) return false;
+export function hasStopped({ deletion, stopsAfterMs }: StoredPod, defaultStopMs: number, now: Date): boolean {
+  if (deletion === undefined) return false;
   const stopped = deletion.askedAt.getTime() + (stopsAfterMs ?? defaultStopMs);
-  return now.getTime() >= Math.min(stopped, pod.deletionTimestamp.getTime());
+  return now.getTime() >= Math.min(stopped, deletion.killAt.getTime());
 }
