@@ -27,10 +27,11 @@ export interface ApiServer {
   useToken(token: string): void;
 }
 
-export function apiServerAt(url: string, credentials: { ca: string; token: string }): ApiServer {
+/** Reaches nobody before it was given a CA and a token. */
+export function apiServerAt(url: string): ApiServer {
   const { hostname, port } = new URL(url);
-  let agent = agentFor(credentials.ca);
-  let token = credentials.token;
+  let agent = agentFor([]);
+  let token = "";
   let probe: { readonly at: number; readonly answer: Promise<boolean> } | undefined;
 
   const server: ApiServer = {
@@ -61,7 +62,7 @@ export function apiServerAt(url: string, credentials: { ca: string; token: strin
   return server;
 }
 
-function agentFor(ca: string): https.Agent {
+function agentFor(ca: string | []): https.Agent {
   return new https.Agent({ keepAlive: true, timeout: FREE_SOCKET_MS, ca });
 }
 

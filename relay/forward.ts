@@ -41,6 +41,8 @@ export interface Forwarding {
 
 /** Never throws; if the API server can't be reached or goes silent the caller hears 502 or 504. */
 export async function forward(request: IncomingMessage, response: ServerResponse, how: Forwarding): Promise<Forwarded> {
+  // While STS was asked: nobody would hear the answer, and "close" doesn't come a second time.
+  if (response.destroyed) return { kind: "caller-gone" };
   const bodyFault = faultOfBody(request, how.limits.maxBodyBytes);
   if (bodyFault !== undefined) return fail(response, bodyFault.status, bodyFault.because);
 

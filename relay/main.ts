@@ -15,7 +15,7 @@ import { createRelay } from "./server.ts";
 import { stsHost, stsOf } from "./sts.ts";
 import { checkCa, checkToken, useCertificate } from "./tls-files.ts";
 import { verifier } from "./verify.ts";
-import { type FileReport, readFiles, watchFiles } from "./watched-files.ts";
+import { type FileReport, followFiles } from "./watched-files.ts";
 
 try {
   const env = readEnvironment(process.env);
@@ -31,66 +31,33 @@ async function main(env: Environment, log: Log): Promise<void> {
     metrics.reloads.inc({ file, result });
     log(result === "loaded" ? "info" : "error", `file ${result}`, { file, because });
   };
-  const watching = { everySeconds: env.FILE_CHECK_SECONDS, report };
-  const tlsPaths = [env.TLS_CERT_FILE, env.TLS_KEY_FILE];
-  const [cert = "", key = "", ca = "", token = ""] = await readFiles([
-    ...tlsPaths,
-    env.KUBE_CA_FILE,
-    env.KUBE_TOKEN_FILE,
-  ]);
+  const follow = (name: string, paths: readonly string[], use: (...contents: string[]) => void) =>
+    followFiles({ name, paths, use }, { everySeconds: env.FILE_CHECK_SECONDS, report });
 
-  const apiServer = apiServerAt(env.KUBE_API_URL, { ca: checkCa(ca), token: checkToken(token) });
-  watchFiles(
-    { name: "api-ca", paths: [env.KUBE_CA_FILE], use: ([pem = ""]) => apiServer.useCa(checkCa(pem)) },
-    [ca],
-    watching,
-  );
-  watchFiles(
-    { name: "api-token", paths: [env.KUBE_TOKEN_FILE], use: ([text = ""]) => apiServer.useToken(checkToken(text)) },
-    [token],
-    watching,
-  );
+  const apiServer = apiServerAt(env.KUBE_API_URL);
+  await follow("api-ca", [env.KUBE_CA_FILE], (pem = "") => apiServer.useCa(checkCa(pem)));
+  await follow("api-token", [env.KUBE_TOKEN_FILE], (text = "") => apiServer.useToken(checkToken(text)));
 
-  let identities: IdentityMap | undefined;
-  const identityFile = watchFiles(
-    {
-      name: "identities",
-      paths: [env.IDENTITIES_FILE],
-      use: ([text = ""]) => {
-        identities = readIdentities(text, usersOf(ROLES));
-      },
-    },
-    undefined,
-    watching,
-  );
-  await identityFile.check();
+  let identities: IdentityMap = new Map();
+  await follow("identities", [env.IDENTITIES_FILE], (text = "") => {
+    identities = readIdentities(text, usersOf(ROLES));
+  });
 
-  const relay = createRelay(
-    {
-      verify: verifierOf(env, metrics),
-      identities: () => identities ?? new Map(),
-      roles: ROLES,
-      apiServer,
-      metrics,
-      log,
-      limits: {
-        maxBodyBytes: env.MAX_BODY_BYTES,
-        requestSeconds: env.REQUEST_TIMEOUT_SECONDS,
-        watchSeconds: env.WATCH_TIMEOUT_SECONDS,
-        requestsPerUser: env.MAX_REQUESTS_PER_USER,
-        connectionsPerSource: env.MAX_CONNECTIONS_PER_SOURCE,
-      },
+  const relay = createRelay({
+    verify: verifierOf(env, metrics),
+    identities: () => identities,
+    roles: ROLES,
+    ...{ apiServer, metrics, log },
+    limits: {
+      maxBodyBytes: env.MAX_BODY_BYTES,
+      requestSeconds: env.REQUEST_TIMEOUT_SECONDS,
+      watchSeconds: env.WATCH_TIMEOUT_SECONDS,
+      requestsPerUser: env.MAX_REQUESTS_PER_USER,
+      connectionsPerSource: env.MAX_CONNECTIONS_PER_SOURCE,
     },
-    { cert, key },
-  );
-  watchFiles(
-    {
-      name: "certificate",
-      paths: tlsPaths,
-      use: ([newCert = "", newKey = ""]) => useCertificate(relay, { cert: newCert, key: newKey }),
-    },
-    [cert, key],
-    watching,
+  });
+  await follow("certificate", [env.TLS_CERT_FILE, env.TLS_KEY_FILE], (cert = "", key = "") =>
+    useCertificate(relay, cert, key),
   );
 
   const drain = drainOf(relay, { delaySeconds: env.SHUTDOWN_DELAY_SECONDS, drainSeconds: env.SHUTDOWN_DRAIN_SECONDS });
@@ -99,7 +66,6 @@ async function main(env: Environment, log: Log): Promise<void> {
     metrics,
     notReadyBecause: async () => {
       if (drain.started()) return "shutting down";
-      if (identities === undefined) return "no identities loaded";
       return (await apiServer.isReachable()) ? undefined : "the API server does not answer";
     },
   });

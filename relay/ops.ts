@@ -20,10 +20,10 @@ interface Answer {
 
 export function createOps(parts: OpsParts): http.Server {
   return http.createServer({ requestTimeout: 5_000 }, (request, response) => {
-    void answerTo(parts, request.url ?? "").then(({ status, type = "text/plain", body }) => {
-      response.writeHead(status, { "content-type": type });
-      response.end(body);
-    });
+    answerTo(parts, request.url ?? "").then(
+      ({ status, type = "text/plain", body }) => response.writeHead(status, { "content-type": type }).end(body),
+      () => response.destroy(),
+    );
   });
 }
 

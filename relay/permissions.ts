@@ -32,7 +32,7 @@ export const ROLES: readonly Role[] = [
     users: [kubernetesUser("drain-urgent")],
     permissions: [
       { group: "", version: "v1", resource: "nodes", namespaced: false, verbs: ["get", "list", "patch"] },
-      { group: "", version: "v1", resource: "pods", namespaced: true, verbs: ["get", "list", "delete"] },
+      { group: "", version: "v1", resource: "pods", namespaced: true, verbs: ["list", "delete"] },
       { group: "", version: "v1", resource: "pods", subresource: "eviction", namespaced: true, verbs: ["create"] },
       { group: "policy", version: "v1", resource: "poddisruptionbudgets", namespaced: true, verbs: ["list"] },
       { group: "", version: "v1", resource: "events", namespaced: true, verbs: ["create"] },

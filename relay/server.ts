@@ -5,17 +5,17 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as https from "node:https";
 import { Socket } from "node:net";
-import { answerStatus, type OwnStatus } from "./answer.ts";
+import { answerStatus } from "./answer.ts";
 import type { ApiServer } from "./api-server.ts";
 import { authorize } from "./authorize.ts";
 import { type ForwardLimits, forward } from "./forward.ts";
 import type { IdentityMap } from "./identities.ts";
 import { InFlightLimit } from "./limits.ts";
-import type { Log } from "./log.ts";
+import { type Log, reasonOf } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Role } from "./permissions.ts";
-import { MIN_TLS_VERSION } from "./tls-files.ts";
 import type { Verify } from "./verify.ts";
+import { type Refusal, whoIs } from "./who.ts";
 
 /** Above the 60 s after which callers close idle sockets, below the 350 s of a load balancer. */
 const KEEP_ALIVE_MS = 75_000;
@@ -42,22 +42,23 @@ export interface RelayParts {
   };
 }
 
-type Said = { readonly status: OwnStatus; readonly reason: string; readonly because: string };
-type Who = { readonly kind: "user"; readonly user: string } | ({ readonly kind: "nobody" } & Said);
-
-export function createRelay(parts: RelayParts, tls: { readonly cert: string; readonly key: string }): https.Server {
+/** The server, yet without a certificate (tls-files.ts) and not listening. */
+export function createRelay(parts: RelayParts): https.Server {
   const perUser = new InFlightLimit(parts.limits.requestsPerUser);
   const server = https.createServer(
     {
-      ...tls,
-      minVersion: MIN_TLS_VERSION,
       handshakeTimeout: HANDSHAKE_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       headersTimeout: HEADERS_MS,
       requestTimeout: RECEIVE_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     },
-    (request, response) => void serve(parts, perUser, request, response),
+    (request, response) => {
+      serve(parts, perUser, request, response).catch((error: unknown) => {
+        parts.log("error", "request broke the relay's own code", { because: reasonOf(error) });
+        response.destroy();
+      });
+    },
   );
   server.maxConnections = MAX_CONNECTIONS;
   limitConnections(server, new InFlightLimit(parts.limits.connectionsPerSource), parts);
@@ -70,7 +71,7 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const who = await whoIs(parts, request);
+  const who = await whoIs(request, parts.verify, parts.identities());
   if (who.kind === "nobody") return refuse(parts, request, response, who);
 
   const { method = "", url: target = "" } = request;
@@ -88,9 +89,10 @@ async function serve(
   parts.metrics.inFlight.inc({ user: who.user });
   const watch = may.verb === "watch";
   const how = { apiServer: parts.apiServer, limits: parts.limits, user: who.user, watch };
-  const ended = await forward(request, response, how);
-  perUser.leave(who.user);
-  parts.metrics.inFlight.dec({ user: who.user });
+  const ended = await forward(request, response, how).finally(() => {
+    perUser.leave(who.user);
+    parts.metrics.inFlight.dec({ user: who.user });
+  });
   if (!watch) stopTimer();
 
   const code = ended.kind === "caller-gone" ? "caller-gone" : String(ended.status);
@@ -100,35 +102,11 @@ async function serve(
   else parts.log("debug", "request passed on", facts);
 }
 
-async function whoIs(parts: RelayParts, request: IncomingMessage): Promise<Who> {
-  const token = /^Bearer ([!-~]+)$/i.exec(request.headers.authorization ?? "")?.[1];
-  if (token === undefined) return nobody(401, "no-token", "a bearer token is needed");
-
-  const verdict = await parts.verify(token, request.socket.remoteAddress ?? "");
-  switch (verdict.kind) {
-    case "refused":
-      return nobody(401, "token", `the token was refused: ${verdict.because}`);
-    case "limited":
-      return nobody(429, "source-limit", verdict.because);
-    case "unavailable":
-      return nobody(503, "sts", `the token could not be verified: ${verdict.because}`);
-    case "known": {
-      const user = parts.identities().get(verdict.identity);
-      if (user === undefined) return nobody(401, "identity", `${verdict.identity} is nobody here`);
-      return { kind: "user", user };
-    }
-  }
-}
-
-function nobody(status: OwnStatus, reason: string, because: string): Who {
-  return { kind: "nobody", status, reason, because };
-}
-
 function refuse(
   parts: RelayParts,
   request: IncomingMessage,
   response: ServerResponse,
-  said: Said,
+  said: Refusal,
   user?: string,
 ): void {
   parts.metrics.refusals.inc({ reason: said.reason });

@@ -3,12 +3,12 @@ import { X509Certificate } from "node:crypto";
 import type { Server } from "node:https";
 import * as tls from "node:tls";
 
-export const MIN_TLS_VERSION = "TLSv1.2";
+const MIN_TLS_VERSION = "TLSv1.2";
 
 /** New connections get the new certificate; the open ones go on. @throws if certificate and key don't belong together. */
-export function useCertificate(server: Server, pair: { readonly cert: string; readonly key: string }): void {
-  tls.createSecureContext(pair);
-  server.setSecureContext({ ...pair, minVersion: MIN_TLS_VERSION });
+export function useCertificate(server: Server, cert: string, key: string): void {
+  tls.createSecureContext({ cert, key });
+  server.setSecureContext({ cert, key, minVersion: MIN_TLS_VERSION });
 }
 
 /** @throws if the first entry is no certificate: an empty or broken bundle would lock us out. */

@@ -48,13 +48,13 @@ export function verifier(settings: VerifierSettings): Verify {
       settings.observe?.cacheHit();
       return cached;
     }
+    const shared = inFlight.get(key);
+    if (shared !== undefined) return shared;
     if (!settings.perSource.take(source, now)) return { kind: "limited", because: "too many new tokens from there" };
 
     const reading = readToken(token, settings.sts, now);
     if (reading.kind === "refused") return reading;
 
-    const shared = inFlight.get(key);
-    if (shared !== undefined) return shared;
     if (inFlight.size >= MAX_CALLS_IN_FLIGHT) return { kind: "unavailable", because: "too many calls to STS" };
     const asking = ask(settings, reading.call).finally(() => inFlight.delete(key));
     inFlight.set(key, asking);

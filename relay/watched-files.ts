@@ -6,13 +6,13 @@
 import { readFile } from "node:fs/promises";
 import { reasonOf } from "./log.ts";
 
-export interface WatchedFiles {
+export interface FollowedFiles {
   /** Fixed name for logs and metrics, no path. */
   readonly name: string;
   /** Read together and given together. */
   readonly paths: readonly string[];
   /** Takes the contents into use; throws if they are not acceptable. */
-  readonly use: (contents: readonly string[]) => void;
+  readonly use: (...contents: string[]) => void;
 }
 
 export type FileReport = (name: string, result: "loaded" | "refused", because: string | undefined) => void;
@@ -23,27 +23,31 @@ export interface FileWatch {
   stop(): void;
 }
 
-/** @param inUse what is in use already, so that a change since then isn't lost; undefined if nothing is yet. */
-export function watchFiles(
-  files: WatchedFiles,
-  inUse: readonly string[] | undefined,
+/**
+ * Takes the files into use and follows their changes.
+ * @throws if they can't be read or used at first: there is nothing to go on with yet.
+ */
+export async function followFiles(
+  { name, paths, use }: FollowedFiles,
   options: { readonly everySeconds: number; readonly report: FileReport },
-): FileWatch {
-  let seen = inUse?.join("\0");
+): Promise<FileWatch> {
+  const first = await readAll(paths);
+  use(...first);
+  let seen = first.join("\0");
   let faulty = false;
 
   const check = async () => {
     try {
-      const contents = await readFiles(files.paths);
+      const contents = await readAll(paths);
       if (contents.join("\0") === seen) return;
       seen = contents.join("\0");
-      files.use(contents);
+      use(...contents);
       faulty = false;
-      options.report(files.name, "loaded", undefined);
+      options.report(name, "loaded", undefined);
     } catch (error) {
       if (faulty) return;
       faulty = true;
-      options.report(files.name, "refused", reasonOf(error));
+      options.report(name, "refused", reasonOf(error));
     }
   };
   const timer = setInterval(() => void check(), options.everySeconds * 1000);
@@ -51,6 +55,6 @@ export function watchFiles(
   return { check, stop: () => clearInterval(timer) };
 }
 
-export function readFiles(paths: readonly string[]): Promise<readonly string[]> {
+function readAll(paths: readonly string[]): Promise<string[]> {
   return Promise.all(paths.map((path) => readFile(path, "utf8")));
 }

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import * as https from "node:https";
+import { text } from "node:stream/consumers";
 import type { Authority } from "../../rig/pki.ts";
 
 export interface SeenRequest {
@@ -29,22 +30,19 @@ export async function startFakeServer(
   const { certPem, keyPem } = await authority.issue({ commonName: "fake server", hosts });
   const seen: SeenRequest[] = [];
   let play = first;
-  const server = https.createServer({ cert: certPem, key: keyPem }, async (request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const body = await text(request).catch(() => undefined);
     // Whoever goes away in the middle of a body has said nothing.
-    if (
-      !(await once(request, "end").then(
-        () => true,
-        () => false,
-      ))
-    )
-      return;
+    if (body === undefined) return;
     const { method = "", url: target = "", headers, rawHeaders } = request;
-    const one = { method, target, headers, rawHeaders, body: Buffer.concat(chunks).toString() };
+    const one = { method, target, headers, rawHeaders, body };
     seen.push(one);
     await play(one, response);
-  });
+  };
+  const server = https.createServer(
+    { cert: certPem, key: keyPem },
+    (request, response) => void answer(request, response),
+  );
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

@@ -9,6 +9,7 @@ import { createMetrics, type Metrics } from "../../../relay/metrics.ts";
 import { ROLES, type Role, usersOf } from "../../../relay/permissions.ts";
 import { createRelay, type RelayParts } from "../../../relay/server.ts";
 import { stsOf } from "../../../relay/sts.ts";
+import { useCertificate } from "../../../relay/tls-files.ts";
 import { verifier } from "../../../relay/verify.ts";
 import { relayAudience } from "../../../shared/domain/identity.ts";
 import { type Authority, createAuthority } from "../../rig/pki.ts";
@@ -42,40 +43,52 @@ export interface RelayRig extends AsyncDisposable {
   readonly logLines: string[];
 }
 
-export async function startRelayRig(limits: Partial<RelayParts["limits"]> = {}): Promise<RelayRig> {
+export interface RelayRigOptions {
+  readonly limits?: Partial<RelayParts["limits"]>;
+  /** Default: the shipped table and one user who may watch. */
+  readonly roles?: readonly Role[];
+  /** A real API server instead of the fake one. */
+  readonly kubeApi?: { readonly url: string; readonly ca: string; readonly token: string };
+}
+
+export async function startRelayRig(options: RelayRigOptions = {}): Promise<RelayRig> {
+  const { limits = {}, roles = TABLE } = options;
   const authority = await createAuthority();
   const sts = await startFakeServer(authority, [STS_HOST], answerCaller(DRAINER));
   const apiServer = await startFakeServer(authority, ["127.0.0.1"], answerJson(200, { kind: "NodeList", items: [] }));
   const metrics = createMetrics();
   const logLines: string[] = [];
   const ca = authority.certPem;
+  const fakeApi = { url: `https://127.0.0.1:${apiServer.port}`, ca, token: SERVICE_ACCOUNT_TOKEN };
+  const kubeApi = options.kubeApi ?? fakeApi;
   const connect = { host: "127.0.0.1", port: sts.port };
+  const toApiServer = apiServerAt(kubeApi.url);
+  toApiServer.useCa(kubeApi.ca);
+  toApiServer.useToken(kubeApi.token);
   const { certPem, keyPem } = await authority.issue({ commonName: "relay", hosts: ["127.0.0.1"] });
 
-  const server = createRelay(
-    {
-      verify: verifier({
-        sts: { region: REGION, host: STS_HOST },
-        askSts: stsOf({ host: STS_HOST, connect, audience: relayAudience(CLUSTER, REGION), ca }),
-        perSource: new RateLimit({ perSecond: 1000, burst: 1000 }),
-        now: () => new Date(),
-      }),
-      identities: () => readIdentities(JSON.stringify(IDENTITIES), usersOf(TABLE)),
-      roles: TABLE,
-      apiServer: apiServerAt(`https://127.0.0.1:${apiServer.port}`, { ca, token: SERVICE_ACCOUNT_TOKEN }),
-      metrics,
-      log: createLog("debug", (line) => logLines.push(line)),
-      limits: {
-        maxBodyBytes: 1024,
-        requestSeconds: 10,
-        watchSeconds: 10,
-        requestsPerUser: 100,
-        connectionsPerSource: 100,
-        ...limits,
-      },
+  const server = createRelay({
+    verify: verifier({
+      sts: { region: REGION, host: STS_HOST },
+      askSts: stsOf({ host: STS_HOST, connect, audience: relayAudience(CLUSTER, REGION), ca }),
+      perSource: new RateLimit({ perSecond: 1000, burst: 1000 }),
+      now: () => new Date(),
+    }),
+    identities: () => readIdentities(JSON.stringify(IDENTITIES), usersOf(TABLE)),
+    roles,
+    apiServer: toApiServer,
+    metrics,
+    log: createLog("debug", (line) => logLines.push(line)),
+    limits: {
+      maxBodyBytes: 1024,
+      requestSeconds: 10,
+      watchSeconds: 10,
+      requestsPerUser: 100,
+      connectionsPerSource: 100,
+      ...limits,
     },
-    { cert: certPem, key: keyPem },
-  );
+  });
+  useCertificate(server, certPem, keyPem);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

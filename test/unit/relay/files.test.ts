@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { checkCa, checkToken } from "../../../relay/tls-files.ts";
-import { watchFiles } from "../../../relay/watched-files.ts";
+import { followFiles } from "../../../relay/watched-files.ts";
 import { createAuthority } from "../../rig/pki.ts";
 
 let folder: string;
@@ -20,17 +20,16 @@ beforeEach(() => {
   reports.length = 0;
 });
 
-function watchOne(path: string, inUse: string | undefined) {
-  return watchFiles(
+function follow(path: string) {
+  return followFiles(
     {
       name: "settings",
       paths: [path],
-      use: ([text = ""]) => {
+      use: (text = "") => {
         if (text.includes("bad")) throw new Error("it is bad");
         used.push(text);
       },
     },
-    inUse === undefined ? undefined : [inUse],
     { everySeconds: 300, report: (_name, result, because) => reports.push(`${result} ${because ?? ""}`.trim()) },
   );
 }
@@ -39,13 +38,13 @@ describe("a watched file", () => {
   test("is taken into use when it changes, and only then", async () => {
     const path = join(folder, "changes");
     await writeFile(path, "one");
-    const watch = watchOne(path, "one");
+    const watch = await follow(path);
     await watch.check();
-    expect(used).toEqual([]);
+    expect(used).toEqual(["one"]);
     await writeFile(path, "two");
     await watch.check();
     await watch.check();
-    expect(used).toEqual(["two"]);
+    expect(used).toEqual(["one", "two"]);
     expect(reports).toEqual(["loaded"]);
     watch.stop();
   });
@@ -54,39 +53,47 @@ describe("a watched file", () => {
     await writeFile(join(folder, "v2"), "two");
     const path = join(folder, "link");
     await symlink("v1", path);
-    const watch = watchOne(path, "one");
+    const watch = await follow(path);
     await unlink(path);
     await symlink("v2", path);
     await watch.check();
-    expect(used).toEqual(["two"]);
+    expect(used).toEqual(["one", "two"]);
     watch.stop();
   });
   test("that isn't acceptable is told once and leaves what is in use, until a good one comes", async () => {
     const path = join(folder, "bad");
+    await writeFile(path, "one");
+    const watch = await follow(path);
     await writeFile(path, "bad");
-    const watch = watchOne(path, "one");
     await watch.check();
     await watch.check();
-    expect(used).toEqual([]);
+    expect(used).toEqual(["one"]);
     expect(reports).toEqual(["refused it is bad"]);
     await writeFile(path, "good");
     await watch.check();
-    expect(used).toEqual(["good"]);
+    expect(used).toEqual(["one", "good"]);
     await writeFile(path, "bad again");
     await watch.check();
     expect(reports).toEqual(["refused it is bad", "loaded", "refused it is bad"]);
     watch.stop();
   });
-  test("that is missing at first is taken into use when it comes", async () => {
-    const path = join(folder, "late");
-    const watch = watchOne(path, undefined);
+  test("that goes away for a while leaves what is in use", async () => {
+    const path = join(folder, "away");
+    await writeFile(path, "one");
+    const watch = await follow(path);
+    await unlink(path);
     await watch.check();
     await watch.check();
     expect(reports).toHaveLength(1);
-    await writeFile(path, "here");
+    await writeFile(path, "two");
     await watch.check();
-    expect(used).toEqual(["here"]);
+    expect(used).toEqual(["one", "two"]);
     watch.stop();
+  });
+  test("that is missing or not acceptable at the start is an error", async () => {
+    await expect(follow(join(folder, "never"))).rejects.toThrow(/ENOENT/);
+    await writeFile(join(folder, "worse"), "bad");
+    await expect(follow(join(folder, "worse"))).rejects.toThrow("it is bad");
   });
 });
 

@@ -1,13 +1,14 @@
 /** Streams, aborts and limits of requests that are passed on. */
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
 import { apiServerAt } from "../../../relay/api-server.ts";
 import type { RelayParts } from "../../../relay/server.ts";
 import { createAuthority } from "../../rig/pki.ts";
 import { ask, open } from "../../support/relay/client.ts";
 import { answerCaller, answerJson } from "../../support/relay/fake-server.ts";
-import { type RelayRig, startRelayRig, WATCHER } from "../../support/relay/relay-rig.ts";
+import { DRAINER, type RelayRig, startRelayRig, WATCHER } from "../../support/relay/relay-rig.ts";
 import { tokenWith } from "../../support/relay/tokens.ts";
 
 const WATCH = "/api/v1/nodes?watch=true";
@@ -15,7 +16,7 @@ let rig: RelayRig;
 afterEach(() => rig[Symbol.asyncDispose]());
 
 async function setup(limits: Partial<RelayParts["limits"]> = {}, arn?: string) {
-  rig = await startRelayRig(limits);
+  rig = await startRelayRig({ limits });
   if (arn !== undefined) rig.sts.play(answerCaller(arn));
   return { relay: { port: rig.port, ca: rig.authority.certPem }, token: tokenWith(new Date()) };
 }
@@ -99,6 +100,26 @@ describe("a caller that goes away", () => {
     await closed;
     expect(upstream.writableFinished).toBe(false);
   });
+  test("while STS is asked is not spoken for any more", async () => {
+    const { relay, token } = await setup();
+    const asked = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    rig.sts.play(async (request, response) => {
+      asked.resolve();
+      await release.promise;
+      await answerCaller(DRAINER)(request, response);
+    });
+    const going = new AbortController();
+    const asking = expect(ask(relay, { token, signal: going.signal })).rejects.toThrow();
+    await asked.promise;
+    const connections = () => promisify(rig.server.getConnections.bind(rig.server))();
+    going.abort();
+    await asking;
+    await expect.poll(connections).toBe(0);
+    release.resolve();
+    await expect.poll(() => rig.metrics.registry.metrics()).toMatch(/code="caller-gone"\} 1/);
+    expect(rig.apiServer.seen).toHaveLength(0);
+  });
   test("before there is an answer ends the request in the API server, and is counted so", async () => {
     const { relay, token } = await setup();
     const next = held();
@@ -169,8 +190,9 @@ test("several large answers at once come through whole", async () => {
 
 test("an API server with a certificate of another authority is not spoken to, until our CA file has that authority", async () => {
   await setup();
-  const ca = (await createAuthority()).certPem;
-  const apiServer = apiServerAt(`https://127.0.0.1:${rig.apiServer.port}`, { ca, token: "t" });
+  const apiServer = apiServerAt(`https://127.0.0.1:${rig.apiServer.port}`);
+  apiServer.useToken("t");
+  apiServer.useCa((await createAuthority()).certPem);
   expect(await apiServer.isReachable()).toBe(false);
   expect(rig.apiServer.seen).toHaveLength(0);
   apiServer.useCa(rig.authority.certPem);

@@ -18,7 +18,7 @@ test("drain-urgent needs exactly this", () => {
     );
   expect(needed).toEqual([
     "/v1 nodes: get list patch",
-    "/v1 pods: get list delete",
+    "/v1 pods: list delete",
     "/v1 pods/eviction: create",
     "policy/v1 poddisruptionbudgets: list",
     "/v1 events: create",

@@ -127,8 +127,8 @@ test("cached verdicts go on while STS is away", async () => {
   expect((await verify(another(1))).kind).toBe("unavailable");
 });
 
-test("many requests with one new token are one call to STS", async () => {
-  const { state, waiting, verify } = setup({ slow: true });
+test("many requests with one new token are one call to STS, and count once against their source", async () => {
+  const { state, waiting, verify } = setup({ slow: true, perSecond: 1 });
   const verdicts = Array.from({ length: 50 }, () => verify(tokenWith(START)));
   await Promise.resolve();
   expect(state.calls).toBe(1);
