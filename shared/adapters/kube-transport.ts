@@ -46,13 +46,14 @@ export function openTransport(ca: string, limits: TransportLimits = LIMITS): Kub
   });
   return {
     async send(request, signal) {
+      const route = { ca, signal, limits };
       try {
-        return await sendOnce(request, { ca, signal, limits, agent: pool });
-      } catch (error) {
-        if (signal.aborted) throw unanswered(request, error);
+        return await sendOnce(request, { ...route, agent: pool });
+      } catch {
+        // The second try tells what is wrong; under an aborted signal it fails before it connects.
       }
       try {
-        return await sendOnce(request, { ca, signal, limits, agent: false });
+        return await sendOnce(request, { ...route, agent: false });
       } catch (error) {
         throw unanswered(request, error);
       }

@@ -11,8 +11,9 @@ import type { Clock } from "../../../shared/ports/clock.ts";
 import { aNode } from "../../builders/a-node.ts";
 import { aPod } from "../../builders/a-pod.ts";
 import { type Budget, budgetRefusal } from "./budgets.ts";
-import { afterDeletion, hasStopped, type StoredPod } from "./pod-life.ts";
-import { alreadyExists, namespaceTerminating, notFound, otherUid } from "./refusal.ts";
+import type { StoredPod } from "./pod-life.ts";
+import { type DeletionRequest, PodStore } from "./pod-store.ts";
+import { alreadyExists, namespaceTerminating, notFound } from "./refusal.ts";
 
 export interface StoredEvent {
   readonly namespace: string;
@@ -34,26 +35,19 @@ export interface ModelSettings {
   readonly podStopMs?: number;
 }
 
-export interface DeletionRequest {
-  readonly uid?: string | undefined;
-  readonly graceSeconds?: number | undefined;
-}
-
 export class ClusterModel {
   readonly #now: () => Date;
-  readonly #podStopMs: number;
+  readonly #pods: PodStore;
   readonly #nodes = new Map<string, ClusterNode>();
-  readonly #pods = new Map<string, StoredPod>();
   readonly #events = new Map<string, StoredEvent>();
   readonly #budgets: Budget[] = [];
   readonly #namespaces = new Map<string, "active" | "terminating">([["default", "active"]]);
-  readonly #silentKubelets = new Set<string>();
   readonly #listeners = new Set<(change: Change) => void>();
   #version = 1;
 
   constructor({ clock = systemClock, podStopMs = 0 }: ModelSettings = {}) {
     this.#now = () => clock.now();
-    this.#podStopMs = podStopMs;
+    this.#pods = new PodStore({ now: this.#now, podStopMs, tell: (kind, pod) => this.#tell({ kind, pod }) });
   }
 
   /** Calls back after each change, until the function it gives is called. */
@@ -62,35 +56,32 @@ export class ClusterModel {
     return () => this.#listeners.delete(listener);
   }
 
-  // What tests and demos put there.
+  // What tests and demos do to the cluster.
 
   addNode(given: Partial<ClusterNode> & { name: string }): ClusterNode {
-    return this.#putNode({
-      ...aNode(given),
-      uid: given.uid ?? randomUUID(),
-      createdAt: given.createdAt ?? this.#now(),
-    });
+    const own = { uid: given.uid ?? randomUUID(), createdAt: given.createdAt ?? this.#now() };
+    return this.#putNode({ ...aNode(given), ...own });
   }
 
   removeNode(name: string): void {
-    const node = this.node(name);
+    const node = this.#nodes.get(name);
     this.#nodes.delete(name);
     if (node) this.#tell({ kind: "node-gone", node });
   }
 
-  /** Its namespace is made where needed. */
+  /** Its namespace is made where needed. `stopsAfterMs`: if not what the model's pods take to stop. */
   addPod(given: Partial<Pod> & { name: string; stopsAfterMs?: number }): Pod {
     const { stopsAfterMs, ...own } = given;
     const pod = { ...aPod(own), uid: own.uid ?? randomUUID() };
     if (!this.#namespaces.has(pod.namespace)) this.#namespaces.set(pod.namespace, "active");
-    this.#putPod({ pod, createdAt: this.#now(), ...(stopsAfterMs !== undefined && { stopsAfterMs }) });
+    this.#pods.put({ pod, createdAt: this.#now(), ...(stopsAfterMs !== undefined && { stopsAfterMs }) });
     return pod;
   }
 
   /** As its kubelet or controller would: `changePod(pod, { ready: false })`. */
-  changePod(pod: Pick<Pod, "namespace" | "name">, change: Partial<Pod>): void {
-    const stored = this.#storedPod(pod.namespace, pod.name);
-    this.#putPod({ ...stored, pod: { ...stored.pod, ...change } });
+  changePod({ namespace, name }: Pick<Pod, "namespace" | "name">, change: Partial<Pod>): void {
+    const stored = this.#pods.get(namespace, name);
+    this.#pods.put({ ...stored, pod: { ...stored.pod, ...change } });
   }
 
   addBudget(budget: Budget): void {
@@ -103,15 +94,15 @@ export class ClusterModel {
 
   /** The node's kubelet does nothing more: its pods never end by themselves. */
   silenceKubelet(nodeName: string): void {
-    this.#silentKubelets.add(nodeName);
-    const node = this.node(nodeName);
+    this.#pods.silenceKubelet(nodeName);
+    const node = this.#nodes.get(nodeName);
     if (node) this.#putNode({ ...node, ready: "Unknown" });
   }
 
-  // What tests look at.
+  // What tests, demos and requests look at.
 
   nodes(): readonly ClusterNode[] {
-    return [...this.#nodes.values()].toSorted((a, b) => compare(a.name, b.name));
+    return [...this.#nodes.values()];
   }
 
   node(name: string): ClusterNode | undefined {
@@ -119,12 +110,11 @@ export class ClusterModel {
   }
 
   pods(): readonly Pod[] {
-    this.settle();
     return this.storedPods().map(({ pod }) => pod);
   }
 
   storedPods(): readonly StoredPod[] {
-    return [...this.#pods.values()].toSorted((a, b) => compare(podName(a.pod), podName(b.pod)));
+    return this.#pods.list();
   }
 
   events(): readonly StoredEvent[] {
@@ -149,21 +139,16 @@ export class ClusterModel {
     return isDeepStrictEqual(changed, node) ? node : this.#putNode(changed);
   }
 
-  deletePod(namespace: string, name: string, { uid, graceSeconds }: DeletionRequest): Pod {
-    const stored = this.#storedPod(namespace, name);
-    if (uid !== undefined && uid !== stored.pod.uid) throw otherUid(name, uid, stored.pod.uid);
-    const left = afterDeletion(stored, graceSeconds, this.#now());
-    if (left === undefined) this.#removePod(stored);
-    else if (left !== stored) this.#putPod(left);
-    return left?.pod ?? stored.pod;
+  deletePod(namespace: string, name: string, deletion: DeletionRequest): void {
+    this.#pods.delete(namespace, name, deletion);
   }
 
   evictPod(namespace: string, name: string, deletion: DeletionRequest): void {
     this.#refuseIfTerminating("pods", name, namespace);
-    const { pod } = this.#storedPod(namespace, name);
+    const { pod } = this.#pods.get(namespace, name);
     const refusal = budgetRefusal(pod, this.#budgets, this.pods());
     if (refusal) throw refusal;
-    this.deletePod(namespace, name, deletion);
+    this.#pods.delete(namespace, name, deletion);
   }
 
   createEvent(event: StoredEvent): void {
@@ -177,19 +162,7 @@ export class ClusterModel {
 
   /** Lets the kubelets end what has stopped by now. Reading and requests do it too. */
   settle(): void {
-    const now = this.#now();
-    for (const stored of this.#pods.values()) {
-      const { nodeName } = stored.pod;
-      const silent = nodeName !== undefined && this.#silentKubelets.has(nodeName);
-      if (!silent && hasStopped(stored, this.#podStopMs, now)) this.#removePod(stored);
-    }
-  }
-
-  #storedPod(namespace: string, name: string): StoredPod {
-    this.settle();
-    const stored = this.#pods.get(podName({ namespace, name }));
-    if (stored === undefined) throw notFound("pods", name);
-    return stored;
+    this.#pods.settle();
   }
 
   #refuseIfTerminating(resource: string, name: string, namespace: string): void {
@@ -201,16 +174,6 @@ export class ClusterModel {
     this.#nodes.set(node.name, node);
     this.#tell({ kind: "node", node });
     return node;
-  }
-
-  #putPod(stored: StoredPod): void {
-    this.#pods.set(podName(stored.pod), stored);
-    this.#tell({ kind: "pod", pod: stored.pod });
-  }
-
-  #removePod({ pod }: StoredPod): void {
-    this.#pods.delete(podName(pod));
-    this.#tell({ kind: "pod-gone", pod });
   }
 
   #tell(change: Change): void {
@@ -225,9 +188,4 @@ function merged(before: ClusterNode["labels"], change: NodeChange["labels"] = {}
     else after[key] = value;
   }
   return after;
-}
-
-/** By bytes, as the API server lists. */
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }

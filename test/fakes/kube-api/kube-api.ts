@@ -6,6 +6,7 @@ import { podName } from "../../../shared/domain/pod.ts";
 import { event, eviction, parseBody, parseDeleteBody, parseDeletion, parseNodePatch } from "./bodies.ts";
 import type { ClusterModel } from "./cluster-model.ts";
 import { budgetDocument, eventDocument, nodeDocument, podDocument } from "./documents.ts";
+import { page } from "./page.ts";
 import { invalidNode, nodeWasModified, notFound, Refusal } from "./refusal.ts";
 import { labelFilter, nodeNameOf } from "./selectors.ts";
 
@@ -95,13 +96,8 @@ function route(method: string, pathname: string, does: string, answer: Route["an
 
 function listNodes({ model, query }: Call): ApiAnswer {
   const matches = labelFilter(query.get("labelSelector") ?? undefined);
-  return page(
-    "NodeList",
-    query,
-    model.nodes().filter((node) => matches(node.labels)),
-    (node) => node.name,
-    nodeDocument,
-  );
+  const items = model.nodes().filter((node) => matches(node.labels));
+  return ok(page(query, { kind: "NodeList", items, keyOf: ({ name }) => name, write: nodeDocument }));
 }
 
 function patchNode({ model, name, body }: Call): ApiAnswer {
@@ -115,12 +111,11 @@ function patchNode({ model, name, body }: Call): ApiAnswer {
 function listPods({ model, namespace, query }: Call): ApiAnswer {
   const matches = labelFilter(query.get("labelSelector") ?? undefined);
   const nodeName = nodeNameOf(query.get("fieldSelector") ?? undefined);
-  model.settle();
-  const pods = model.storedPods().filter(({ pod }) => {
+  const items = model.storedPods().filter(({ pod }) => {
     if (namespace !== "" && pod.namespace !== namespace) return false;
     return matches(pod.labels) && (nodeName === undefined || pod.nodeName === nodeName);
   });
-  return page("PodList", query, pods, ({ pod }) => podName(pod), podDocument);
+  return ok(page(query, { kind: "PodList", items, keyOf: ({ pod }) => podName(pod), write: podDocument }));
 }
 
 function deletePod({ model, namespace, name, body }: Call): ApiAnswer {
@@ -134,13 +129,14 @@ function evictPod({ model, namespace, name, body }: Call): ApiAnswer {
 }
 
 function listBudgets({ model, namespace, query }: Call): ApiAnswer {
-  const budgets = model.budgets().filter((budget) => budget.namespace === namespace);
-  return page("PodDisruptionBudgetList", query, budgets, ({ name }) => name, budgetDocument);
+  const items = model.budgets().filter((budget) => budget.namespace === namespace);
+  const kind = "PodDisruptionBudgetList";
+  return ok(page(query, { kind, items, keyOf: ({ name }) => name, write: budgetDocument }));
 }
 
 function listEvents({ model, namespace, query }: Call): ApiAnswer {
-  const events = model.events().filter((one) => one.namespace === namespace);
-  return page("EventList", query, events, ({ name }) => name, eventDocument);
+  const items = model.events().filter((one) => one.namespace === namespace);
+  return ok(page(query, { kind: "EventList", items, keyOf: ({ name }) => name, write: eventDocument }));
 }
 
 function createEvent({ model, namespace, body }: Call): ApiAnswer {
@@ -148,25 +144,6 @@ function createEvent({ model, namespace, body }: Call): ApiAnswer {
   const stored = { namespace, name: metadata.name, regarding: involvedObject, note: message, type, reason };
   model.createEvent(stored);
   return created(eventDocument(stored));
-}
-
-/** One page: `limit` items after the key that `continue` names. From the cache (resourceVersion=0) the limit is nothing. */
-function page<T>(
-  kind: string,
-  query: URLSearchParams,
-  all: readonly T[],
-  keyOf: (item: T) => string,
-  write: (item: T) => object,
-): ApiAnswer {
-  const after = query.get("continue");
-  const start = after === null ? 0 : all.findIndex((item) => keyOf(item) > Buffer.from(after, "base64url").toString());
-  const rest = start === -1 ? [] : all.slice(start);
-  const limit = query.get("resourceVersion") === "0" ? 0 : Number(query.get("limit") ?? 0);
-  const items = limit > 0 ? rest.slice(0, limit) : rest;
-  const last = items.at(-1);
-  const more = last !== undefined && items.length < rest.length;
-  const metadata = more ? { continue: Buffer.from(keyOf(last)).toString("base64url") } : {};
-  return ok({ kind, apiVersion: "v1", metadata, items: items.map(write) });
 }
 
 function existingNode(model: ClusterModel, name: string) {

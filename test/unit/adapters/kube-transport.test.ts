@@ -133,7 +133,7 @@ describe("refusals", () => {
     expect(await cluster.evictPod(pod, undefined)).toEqual({ kind: "throttled", retryAfterSeconds: 1 });
   });
 
-  test("no error shows a token, whatever went wrong", async () => {
+  test("no error shows a token or a whole answer, whatever went wrong", async () => {
     const { cluster, proxy } = await open();
     for (const fault of [
       { kind: "reset-before" },
@@ -144,6 +144,7 @@ describe("refusals", () => {
       const error = await cluster.listNodes().catch((thrown: unknown) => thrown);
       expect(error instanceof ClusterUnavailable || error instanceof ClusterRefused).toBe(true);
       expect(inspect(error, { depth: 20, showHidden: true })).not.toContain(TOKEN);
+      expect(inspect(error, { depth: 20, showHidden: true })).not.toContain("apiVersion");
     }
   });
 });
