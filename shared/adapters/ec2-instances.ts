@@ -10,7 +10,7 @@ const IDS_PER_CALL = 200;
 const PAGE_SIZE = 1_000;
 const MAX_PAGES = 10;
 const CONNECT_MS = 1_000;
-const ANSWER_MS = 5_000;
+const ANSWER_MS = 3_000;
 const MAX_ATTEMPTS = 2;
 const STATES: readonly Instance["state"][] = [
   "pending",
@@ -54,7 +54,8 @@ type Ec2 = { readonly client: EC2Client; readonly sdk: typeof import("@aws-sdk/c
 
 async function loadEc2(settings: Ec2Settings): Promise<Ec2> {
   const sdk = await import("@aws-sdk/client-ec2");
-  const requestHandler = { connectionTimeout: CONNECT_MS, requestTimeout: ANSWER_MS };
+  // Without the last of them a late answer is only warned about.
+  const requestHandler = { connectionTimeout: CONNECT_MS, requestTimeout: ANSWER_MS, throwOnRequestTimeout: true };
   return { sdk, client: new sdk.EC2Client({ ...settings, requestHandler, maxAttempts: MAX_ATTEMPTS }) };
 }
 

@@ -55,7 +55,6 @@ const ROUTES: readonly Route[] = [
   route("DELETE", POD, "delete pods", deletePod),
   route("POST", `${POD}/eviction`, "create pods/eviction", evictPod),
   route("GET", BUDGETS, "list poddisruptionbudgets", listBudgets),
-  route("GET", "/api/v1/namespaces/:namespace/events", "list events", listEvents),
   route("POST", "/api/v1/namespaces/:namespace/events", "create events", createEvent),
   route("GET", "/version", "get version", () => ok({ major: "1", minor: "36", gitVersion: "v1.36.0-embedded" })),
   route("GET", "/readyz", "get readyz", () => ok({})),
@@ -132,11 +131,6 @@ function listBudgets({ model, namespace, query }: Call): ApiAnswer {
   const items = model.budgets().filter((budget) => budget.namespace === namespace);
   const kind = "PodDisruptionBudgetList";
   return ok(page(query, { kind, items, keyOf: ({ name }) => name, write: budgetDocument }));
-}
-
-function listEvents({ model, namespace, query }: Call): ApiAnswer {
-  const items = model.events().filter((one) => one.namespace === namespace);
-  return ok(page(query, { kind: "EventList", items, keyOf: ({ name }) => name, write: eventDocument }));
 }
 
 function createEvent({ model, namespace, body }: Call): ApiAnswer {

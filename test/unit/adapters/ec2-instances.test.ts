@@ -10,14 +10,18 @@ interface Reply {
   readonly xml: string;
 }
 
+/** The question is never answered. */
+const SILENCE: Reply = { code: 0, xml: "" };
+
 /** EC2 by a function from the fields of a question to XML; gives the port and the questions so far. */
-async function open(reply: (question: URLSearchParams) => Reply) {
+async function open(reply: (question: URLSearchParams) => Reply, signal = new AbortController().signal) {
   const questions: URLSearchParams[] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {
       const question = new URLSearchParams(body);
       questions.push(question);
       const { code, xml } = reply(question);
+      if (code === SILENCE.code) return;
       response.writeHead(code, { "Content-Type": "text/xml" }).end(xml);
     });
   });
@@ -29,7 +33,6 @@ async function open(reply: (question: URLSearchParams) => Reply) {
   const address = server.address();
   const endpoint = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
   const credentials = { accessKeyId: "test", secretAccessKey: "test" };
-  const { signal } = new AbortController();
   return { questions, instances: ec2Instances({ region: "eu-west-1", endpoint, credentials }).during(signal) };
 }
 
@@ -81,4 +84,11 @@ test.each([
   const error = await instances.findInstances(["i-00000000000000001"]).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(InstancesUnavailable);
   expect(error).toMatchObject({ message: `describing instances: ${name}` });
+});
+
+test("when the time of the invocation is over, the question ends and is unanswered", async () => {
+  const { instances } = await open(() => SILENCE, AbortSignal.timeout(200));
+  const start = performance.now();
+  await expect(instances.findInstances(["i-00000000000000001"])).rejects.toThrow(InstancesUnavailable);
+  expect(performance.now() - start).toBeLessThan(1_500);
 });
