@@ -1,15 +1,18 @@
 /** An installation as a whole: its names, its own files beside the code, and the audit of the template. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import * as z from "zod";
 import { BUNDLE_FILES } from "../../functions/drain-node/env.ts";
 import { policySchema } from "../../shared/domain/policy.ts";
 import { EXAMPLE_CA, readAsset, SMALLEST_CONFIG, type Synthesized, synthesizeConfig } from "./synthesized.ts";
 
+// Outside of any test: the first synthesis loads the CDK, which takes its time.
+const blue = synthesizeConfig(SMALLEST_CONFIG);
+afterAll(() => blue[Symbol.dispose]());
+
 describe("names", () => {
   test("two clusters in one account share no name", () => {
-    using blue = synthesizeConfig(SMALLEST_CONFIG);
     using green = synthesizeConfig({ ...SMALLEST_CONFIG, cluster: "green" });
     const [ofBlue, ofGreen] = [namesIn(blue), namesIn(green)];
     expect(ofBlue.length).toBeGreaterThan(10);
@@ -17,9 +20,8 @@ describe("names", () => {
   });
 
   test("the outputs lead to everything that an operator or the relay needs", () => {
-    using stack = synthesizeConfig(SMALLEST_CONFIG);
-    const nameOf = (id: unknown) => stack.resources.find((one) => one.id === String(id).split(".")[0])?.properties;
-    expect(Object.keys(stack.outputs).sort()).toEqual([
+    const nameOf = (id: unknown) => blue.resources.find((one) => one.id === String(id).split(".")[0])?.properties;
+    expect(Object.keys(blue.outputs).sort()).toEqual([
       "DrainUrgentFunctionName",
       "DrainUrgentRoleArn",
       "EventBusName",
@@ -28,12 +30,12 @@ describe("names", () => {
       "UrgentQueueUrl",
       "UrgentRuleNames",
     ]);
-    expect(nameOf(stack.outputs.UrgentQueueUrl)).toMatchObject({ QueueName: "nodekeeper-blue-drain-urgent" });
-    expect(nameOf(stack.outputs.UrgentDeadLetterQueueUrl)).toMatchObject({
+    expect(nameOf(blue.outputs.UrgentQueueUrl)).toMatchObject({ QueueName: "nodekeeper-blue-drain-urgent" });
+    expect(nameOf(blue.outputs.UrgentDeadLetterQueueUrl)).toMatchObject({
       QueueName: "nodekeeper-blue-drain-urgent-dead",
     });
-    expect(nameOf(stack.outputs.DrainUrgentRoleArn)).toMatchObject({ RoleName: "nodekeeper-blue-drain-urgent" });
-    expect(nameOf(stack.outputs.ReplayRoleArn)).toMatchObject({ RoleName: "nodekeeper-blue-replay" });
+    expect(nameOf(blue.outputs.DrainUrgentRoleArn)).toMatchObject({ RoleName: "nodekeeper-blue-drain-urgent" });
+    expect(nameOf(blue.outputs.ReplayRoleArn)).toMatchObject({ RoleName: "nodekeeper-blue-replay" });
   });
 
   test("without account and region in the configuration, those of the deployment are used", () => {
@@ -60,9 +62,8 @@ describe("files beside the handler", () => {
   });
 
   test("the API's certificates are those of the configured file", () => {
-    using stack = synthesizeConfig(SMALLEST_CONFIG);
-    expect(readAsset(stack, BUNDLE_FILES.apiCa)).toMatch(/^-----BEGIN CERTIFICATE-----\n/);
-    expect(readAsset(stack, "handler.mjs")).toContain("handler");
+    expect(readAsset(blue, BUNDLE_FILES.apiCa)).toMatch(/^-----BEGIN CERTIFICATE-----\n/);
+    expect(readAsset(blue, "handler.mjs")).toContain("handler");
   });
 
   test("the same input is the same code; another policy is a new deployment", () => {
@@ -93,8 +94,8 @@ describe("the audit", () => {
   });
 
   test("deploying with the example certificate is warned of", () => {
-    using stack = synthesizeConfig({ ...SMALLEST_CONFIG, api: { ...SMALLEST_CONFIG.api, caFile: EXAMPLE_CA } });
-    const warnings = stack.assembly.stacks[0]?.messages.filter((one) => one.level === "warning") ?? [];
+    expect(SMALLEST_CONFIG.api.caFile).toBe(EXAMPLE_CA);
+    const warnings = blue.assembly.stacks[0]?.messages.filter((one) => one.level === "warning") ?? [];
     expect(warnings.map((one) => one.entry.data)).toEqual([expect.stringContaining("example certificate")]);
   });
 });
