@@ -80,8 +80,8 @@ async function build(go, name, program) {
         mkdirSync(join(path, ".."), { recursive: true });
         rmSync(partial, { force: true });
         const ldflags = `-s -w ${program.ldflags}`;
-        // Fails rather than fetches another Go. Without cgo: no compiler needed, nothing of this machine linked in.
-        const env = { GOTOOLCHAIN: "local", CGO_ENABLED: "0" };
+        // Rather fails than fetches another Go.
+        const env = { GOTOOLCHAIN: "local" };
         const cwd = join(REPOSITORY, "test/rig/go", program.module);
         await execute(go, ["build", "-trimpath", "-ldflags", ldflags, "-o", partial, program.source], { cwd, env });
         renameSync(partial, path);
