@@ -23,6 +23,8 @@ export interface InstallationOptions {
   /** More of the environment of the functions, for instance where EC2 is played. */
   readonly functionEnv?: Readonly<Record<string, string>>;
   readonly logLevel?: "INFO" | "DEBUG";
+  /** Folder of a built drain-node; default: the one in dist. */
+  readonly bundle?: string;
   /** Told what is being done, in a few words. */
   readonly onProgress?: (what: string) => void;
 }
@@ -54,13 +56,18 @@ export async function install(options: InstallationOptions): Promise<Installatio
     }),
   );
 
+  onProgress("synthesizing the stack");
   const folder = await mkdtemp(join(tmpdir(), "nodekeeper-installation-"));
   onFailure.defer(() => rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, "ca.pem"), relay.ca);
   const config = join(folder, "config.json");
   await writeFile(config, JSON.stringify(deployConfig({ ...options, cluster }, emulator, relay.port)));
   const cdkOut = join(folder, "cdk.out");
-  synthesize({ context: { "nodekeeper-config": config }, outdir: cdkOut });
+  synthesize({
+    context: { "nodekeeper-config": config },
+    outdir: cdkOut,
+    ...(options.bundle !== undefined && { bundle: options.bundle }),
+  });
 
   onProgress("cdk bootstrap");
   await bootstrap(emulator);
