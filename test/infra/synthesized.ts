@@ -46,12 +46,14 @@ const templateSchema = z.object({
   Outputs: z.record(z.string(), z.object({ Value: z.unknown() })),
 });
 
-/** Synthesizes into a temporary folder that `remove` takes away. The bundle is a stand-in: what it does isn't the point. */
+/** Synthesizes into a temporary folder that goes with it. The bundle is a stand-in: what it does isn't the point. */
 export function synthesizeConfig(
   config: unknown,
   options: { readonly bundle?: string } = {},
 ): Synthesized & Disposable {
+  using onFailure = new DisposableStack();
   const directory = mkdtempSync(join(tmpdir(), "nodekeeper-infra-test-"));
+  onFailure.defer(() => rmSync(directory, { recursive: true, force: true }));
   const bundle = options.bundle ?? standInBundle(directory);
   const assembly = synthesize({ context: { nodekeeper: config }, outdir: join(directory, "cdk.out"), bundle });
   const template = templateSchema.parse(assembly.stacks[0]?.template);
@@ -60,13 +62,14 @@ export function synthesizeConfig(
     type: Type,
     properties: z.record(z.string(), z.unknown()).parse(readable(Properties)),
   }));
+  const made = onFailure.move();
   return {
     directory,
     assembly,
     resources,
     outputs: Object.fromEntries(Object.entries(template.Outputs).map(([name, { Value }]) => [name, readable(Value)])),
     of: (type) => resources.filter((resource) => resource.type === type),
-    [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
+    [Symbol.dispose]: () => made.dispose(),
   };
 }
 
