@@ -1,7 +1,7 @@
 /** The relay's settings: environment variables, read once by main.ts; all faults are told together. */
 import * as z from "zod";
+import { stsHost } from "../shared/domain/identity.ts";
 import { LEVELS } from "./log.ts";
-import { stsHost } from "./sts.ts";
 
 const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 

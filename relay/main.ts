@@ -1,7 +1,7 @@
 /** Composition root of the relay: reads the environment and the files, wires the parts, starts, and stops on SIGTERM. */
 import { once } from "node:events";
 import type { Server } from "node:http";
-import { relayAudience } from "../shared/domain/identity.ts";
+import { relayAudience, stsHost } from "../shared/domain/identity.ts";
 import { apiServerAt } from "./api-server.ts";
 import { drainOf } from "./drain.ts";
 import { type Environment, readEnvironment } from "./env.ts";
@@ -12,7 +12,7 @@ import { createMetrics } from "./metrics.ts";
 import { createOps } from "./ops.ts";
 import { ROLES, usersOf } from "./permissions.ts";
 import { createRelay } from "./server.ts";
-import { stsHost, stsOf } from "./sts.ts";
+import { stsOf } from "./sts.ts";
 import { checkCa, checkToken, useCertificate } from "./tls-files.ts";
 import { verifier } from "./verify.ts";
 import { type FileReport, followFiles } from "./watched-files.ts";

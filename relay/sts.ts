@@ -51,12 +51,6 @@ export function stsOf(settings: StsSettings): AskSts {
   };
 }
 
-/** The regional STS host of a partition we know, or undefined. */
-export function stsHost(region: string): string | undefined {
-  if (!/^[a-z]{2}(-gov)?-[a-z]+-\d{1,2}$/.test(region)) return undefined;
-  return `sts.${region}.${region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com"}`;
-}
-
 interface RawAnswer {
   readonly status: number;
   readonly body: string;

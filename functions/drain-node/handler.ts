@@ -24,6 +24,11 @@ import { openJournal } from "./journal.ts";
 import { readMessage } from "./read-message.ts";
 import { Memory } from "./tools.ts";
 
+/** Settling a batch must fit the second and a half that the time budget leaves at the end. */
+const SQS_ATTEMPTS = 2;
+// Without the last one the SDK only warns.
+const SQS_TIMEOUTS = { connectionTimeout: 500, requestTimeout: 700, throwOnRequestTimeout: true };
+
 const env = readEnvironment(environmentSchema, process.env);
 const policy = policySchema.parse(JSON.parse(readBundled(BUNDLE_FILES.policy)));
 
@@ -40,7 +45,7 @@ const token = tokenSource({ region, audience: env.TOKEN_AUDIENCE, credentials: r
 const connection = connectCluster({ url: env.API_URL, ca: readBundled(BUNDLE_FILES.apiCa), token });
 const instances = ec2Instances({ region });
 const queue = sqsSignalQueue({
-  client: new SQSClient({ region }),
+  client: new SQSClient({ region, maxAttempts: SQS_ATTEMPTS, requestHandler: SQS_TIMEOUTS }),
   queueUrl: env.QUEUE_URL,
   deadLetterQueueUrl: env.DEAD_LETTER_QUEUE_URL,
 });

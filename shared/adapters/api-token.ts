@@ -4,7 +4,7 @@
  */
 import { Hash } from "@smithy/core/serde";
 import { SignatureV4 } from "@smithy/signature-v4";
-import { TOKEN_AUDIENCE_HEADER, TOKEN_PREFIX } from "../domain/identity.ts";
+import { stsHost, TOKEN_AUDIENCE_HEADER, TOKEN_PREFIX } from "../domain/identity.ts";
 import type { Clock } from "../ports/clock.ts";
 
 const EXPIRES_SECONDS = 60;
@@ -46,6 +46,7 @@ export function tokenSource(settings: TokenSettings): () => Promise<string> {
 
 async function signToken({ region, audience, credentials }: TokenSettings, now: Date): Promise<string> {
   const host = stsHost(region);
+  if (host === undefined) throw new Error(`signing a token: ${region} is of no partition we know`);
   const signer = new SignatureV4({
     service: "sts",
     region,
@@ -65,9 +66,4 @@ async function signToken({ region, audience, credentials }: TokenSettings, now: 
   );
   const query = Object.entries(signed.query ?? {}).map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`);
   return TOKEN_PREFIX + Buffer.from(`https://${host}/?${query.join("&")}`).toString("base64url");
-}
-
-/** https://docs.aws.amazon.com/general/latest/gr/sts.html */
-function stsHost(region: string): string {
-  return `sts.${region}.${region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com"}`;
 }

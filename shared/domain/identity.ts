@@ -29,3 +29,12 @@ export function relayAudience(cluster: string, region: string): string {
 export const TOKEN_PREFIX = "k8s-aws-v1.";
 /** Header that binds such a token to one audience. */
 export const TOKEN_AUDIENCE_HEADER = "x-k8s-aws-id";
+
+/**
+ * The regional host of STS, which every token is signed for and the relay asks; undefined where the region is of no
+ * partition we know. https://docs.aws.amazon.com/general/latest/gr/sts.html
+ */
+export function stsHost(region: string): string | undefined {
+  if (!/^[a-z]{2}(-gov)?-[a-z]+-\d{1,2}$/.test(region)) return undefined;
+  return `sts.${region}.${region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com"}`;
+}

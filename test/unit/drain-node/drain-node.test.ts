@@ -329,8 +329,7 @@ describe("writing the node", () => {
     let conflicts = 4;
     const contended = failing(tools, {
       patchNode: async (node, change, options) => {
-        if (conflicts-- > 0)
-          model.changeNode(model.node("node-1") ?? node, { labels: { touched: String(conflicts) } });
+        if (conflicts-- > 0) model.changeNode(model.node("node-1") ?? node, { labels: { touched: String(conflicts) } });
         return tools.cluster.patchNode(node, change, options);
       },
     });

@@ -1,7 +1,8 @@
 /** What the relay makes of STS's answers, over real TLS: a refusal is one only if STS said so. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type StsAnswer, stsHost, stsOf } from "../../../relay/sts.ts";
+import { type StsAnswer, stsOf } from "../../../relay/sts.ts";
 import { readToken } from "../../../relay/token.ts";
+import { stsHost } from "../../../shared/domain/identity.ts";
 import { createAuthority } from "../../rig/pki.ts";
 import {
   answerCaller,

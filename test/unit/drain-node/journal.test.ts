@@ -1,0 +1,155 @@
+/** What an operator reads of a drain: one info line for each decision, metrics whose series stay few. */
+import { Logger } from "@aws-lambda-powertools/logger";
+import { Metrics } from "@aws-lambda-powertools/metrics";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import * as z from "zod";
+import type { Fact } from "../../../functions/drain-node/facts.ts";
+import { openJournal } from "../../../functions/drain-node/journal.ts";
+import { done } from "../../../shared/domain/outcome.ts";
+import { aSpotInterruption } from "../../builders/a-signal.ts";
+
+const lines: string[] = [];
+const emfSchema = z.object({
+  _aws: z.object({
+    CloudWatchMetrics: z.array(
+      z.object({
+        Namespace: z.string(),
+        Dimensions: z.array(z.array(z.string())),
+        Metrics: z.array(z.object({ Name: z.string(), Unit: z.string() })),
+      }),
+    ),
+  }),
+});
+
+beforeEach(() => {
+  lines.length = 0;
+  // Powertools writes to a console of its own, unless told that this is a developer's machine.
+  vi.stubEnv("POWERTOOLS_DEV", "true");
+  vi.stubEnv("POWERTOOLS_METRICS_DISABLED", "false");
+  vi.stubEnv("LOG_LEVEL", "INFO");
+  for (const level of ["log", "info", "warn", "error", "debug"] as const) {
+    vi.spyOn(console, level).mockImplementation((line: unknown) => {
+      lines.push(String(line));
+    });
+  }
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllEnvs();
+});
+
+function aJournal() {
+  const logger = new Logger({ serviceName: "drain-urgent", persistentKeys: { cluster: "blue" } });
+  const metrics = new Metrics({
+    namespace: "nodekeeper",
+    serviceName: "drain-urgent",
+    defaultDimensions: { cluster: "blue" },
+  });
+  return { note: openJournal(logger, metrics), metrics };
+}
+
+const parsed = () =>
+  lines.map((line): Record<string, unknown> => z.record(z.string(), z.unknown()).parse(JSON.parse(line)));
+const logged = () => parsed().filter((line) => "level" in line);
+
+/** Every series that the lines so far would make: namespace, metric and the values of its dimensions. */
+function series(): Set<string> {
+  const found = new Set<string>();
+  for (const line of parsed()) {
+    const emf = emfSchema.safeParse(line);
+    if (!emf.success) continue;
+    for (const { Namespace, Dimensions, Metrics: names } of emf.data._aws.CloudWatchMetrics) {
+      for (const dimensions of Dimensions) {
+        const values = dimensions.map((dimension) => `${dimension}=${String(line[dimension])}`);
+        for (const { Name } of names) found.add(`${Namespace} ${Name} ${values.join(" ")}`);
+      }
+    }
+  }
+  return found;
+}
+
+const decidedOn = (n: number): Fact & { kind: "decided" } => ({
+  kind: "decided",
+  signal: aSpotInterruption({ id: `event-${n}`, instanceId: `i-${String(n).padStart(17, "0")}` }),
+  secondsSinceEvent: n,
+  decision: "drained",
+  nodeName: `node-${n}`,
+  outcome: done("empty 12 s after the notice"),
+});
+
+describe("the log", () => {
+  it("case 32: has one info line for a decision, with the signal, the node, the decision and why", () => {
+    const { note } = aJournal();
+    const fact = decidedOn(7);
+    note(fact, fact.signal);
+    expect(logged()).toEqual([
+      expect.objectContaining({
+        level: "INFO",
+        message: "signal decided",
+        cluster: "blue",
+        signal: "spot-interruption/event-7",
+        instanceId: "i-00000000000000007",
+        nodeName: "node-7",
+        decision: "drained",
+        because: "empty 12 s after the notice",
+        outcome: "done",
+      }),
+    ]);
+  });
+
+  it("case 32: says why a message without a signal was left", () => {
+    aJournal().note({ kind: "settled-at-the-door", decision: "not-ours", outcome: done("event of another account") });
+    expect(logged()).toMatchObject([{ level: "INFO", decision: "not-ours", because: "event of another account" }]);
+  });
+
+  it("keeps the facts of one signal out of the lines of another", () => {
+    const { note } = aJournal();
+    const [one, two] = [decidedOn(1), decidedOn(2)];
+    note(one, one.signal);
+    note(two, two.signal);
+    note({ kind: "messages-unsettled", messageIds: ["m"], error: new Error("away") });
+    expect(logged().map(({ instanceId }) => instanceId)).toEqual([
+      "i-00000000000000001",
+      "i-00000000000000002",
+      undefined,
+    ]);
+  });
+
+  it("says nothing above debug of what is no decision and no trouble", () => {
+    const { note } = aJournal();
+    note({ kind: "cordoned", nodeName: "node-1", secondsSinceEvent: 1 });
+    note({ kind: "emptied", nodeName: "node-1", secondsSinceEvent: 1, secondsLeft: 1 });
+    expect(logged()).toEqual([]);
+  });
+});
+
+describe("the metrics", () => {
+  it("case 16: a thousand nodes make no more series than two", () => {
+    const seriesOf = (nodes: number) => {
+      lines.length = 0;
+      const { note, metrics } = aJournal();
+      for (let n = 1; n <= nodes; n++) {
+        const fact = decidedOn(n);
+        const nodeName = `node-${n}`;
+        note({ kind: "received" }, fact.signal);
+        note(fact, fact.signal);
+        note({ ...fact, outcome: { kind: "again", afterSeconds: 3, because: "x" } }, fact.signal);
+        note({ kind: "cordoned", nodeName, secondsSinceEvent: n }, fact.signal);
+        note({ kind: "emptied", nodeName, secondsSinceEvent: n, secondsLeft: 100 }, fact.signal);
+        note({ kind: "eviction-blocked", pod: `default/p-${n}`, budget: `b-${n}`, because: "x" }, fact.signal);
+        note({ kind: "deleted-past-budget", pod: `default/p-${n}`, budget: `b-${n}`, graceSeconds: 30 }, fact.signal);
+        note({ kind: "pods-stuck", nodeName, pods: [`default/p-${n}`] }, fact.signal);
+      }
+      metrics.publishStoredMetrics();
+      return series();
+    };
+    const ofTwo = seriesOf(2);
+    expect(seriesOf(1000)).toEqual(ofTwo);
+    expect(ofTwo.size).toBeLessThan(20);
+    expect([...ofTwo].join()).toContain("nodekeeper secondsToCordon service=drain-urgent cluster=blue");
+    expect([...ofTwo].join()).toContain("nodekeeper oldestUnfinishedSignalSeconds service=drain-urgent cluster=blue");
+    expect([...ofTwo].join()).toContain(
+      "nodekeeper signalsReceived service=drain-urgent cluster=blue kind=spot-interruption",
+    );
+  });
+});
