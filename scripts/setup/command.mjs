@@ -1,5 +1,6 @@
 /** Runs other people's programs: silent when all is well, with everything they printed when not. */
 import { spawn, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { SetupFault } from "./output.mjs";
 
@@ -13,6 +14,10 @@ export const SYSTEM_PATH = (process.env.PATH ?? "")
   .split(delimiter)
   .filter((folder) => !folder.replace(/\/$/, "").endsWith("node_modules/.bin"))
   .join(delimiter);
+
+export function isInstalled(command) {
+  return SYSTEM_PATH.split(delimiter).some((folder) => existsSync(join(folder, command)));
+}
 
 /** What a program prints, trimmed; undefined if it isn't there, fails, or takes more than 20 s. */
 export function ask(command, args) {

@@ -1,5 +1,5 @@
 /** What must be on the machine before anything can be installed. All that is missing is named at once, with its use. */
-import { ask } from "./command.mjs";
+import { ask, isInstalled } from "./command.mjs";
 import { SetupFault, say } from "./output.mjs";
 
 /** For these a Node 24 comes with the packages, so that the machine's own only has to run npm. */
@@ -17,7 +17,7 @@ export function inspectMachine(mode) {
   if (Number(process.versions.node.split(".")[0]) < NODE_MAJOR) {
     faults.push(`Node ${NODE_MAJOR} or newer, to run the project (this is ${process.version})`);
   }
-  if (ask("npm", ["--version"]) === undefined) faults.push("npm, to install packages");
+  if (!isInstalled("npm")) faults.push("npm, to install packages");
 
   const python = mode === "check" ? undefined : findPython();
   if (mode !== "check" && python === undefined) {
