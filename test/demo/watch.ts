@@ -6,6 +6,7 @@ import * as z from "zod";
 import { connectCluster } from "../../shared/adapters/kube-cluster.ts";
 import type { ClusterNode } from "../../shared/domain/node.ts";
 import type { Pod } from "../../shared/domain/pod.ts";
+import { ClusterUnavailable } from "../../shared/ports/cluster.ts";
 import { connectKubeApi } from "../rig/kube-api.ts";
 import type { DemoCluster } from "./demo-cluster.ts";
 import { NAMESPACES } from "./scene.ts";
@@ -35,7 +36,8 @@ export function watchCluster(cluster: Pick<DemoCluster, "url" | "caPem" | "viewe
   const requests = connection.during(signal);
   const api = connectKubeApi(url, caPem, viewerToken);
   const listEvents = async () => {
-    const { body } = await api.call({ method: "GET", path: `/api/v1/namespaces/${NAMESPACES.apps}/events` });
+    const { status, body } = await api.call({ method: "GET", path: `/api/v1/namespaces/${NAMESPACES.apps}/events` });
+    if (status !== 200) throw new ClusterUnavailable(`listing Events: ${status}`);
     return eventList.parse(body).items.flatMap(reportsOf);
   };
   return {

@@ -45,6 +45,7 @@ interface Route {
 
 const POD = "/api/v1/namespaces/:namespace/pods/:name";
 const BUDGETS = "/apis/policy/v1/namespaces/:namespace/poddisruptionbudgets";
+const EVENTS = "/api/v1/namespaces/:namespace/events";
 
 const ROUTES: readonly Route[] = [
   route("GET", "/api/v1/nodes", "list nodes", listNodes),
@@ -55,7 +56,8 @@ const ROUTES: readonly Route[] = [
   route("DELETE", POD, "delete pods", deletePod),
   route("POST", `${POD}/eviction`, "create pods/eviction", evictPod),
   route("GET", BUDGETS, "list poddisruptionbudgets", listBudgets),
-  route("POST", "/api/v1/namespaces/:namespace/events", "create events", createEvent),
+  route("GET", EVENTS, "list events", listEvents),
+  route("POST", EVENTS, "create events", createEvent),
   route("GET", "/version", "get version", () => ok({ major: "1", minor: "36", gitVersion: "v1.36.0-embedded" })),
   route("GET", "/readyz", "get readyz", () => ok({})),
 ];
@@ -131,6 +133,12 @@ function listBudgets({ model, namespace, query }: Call): ApiAnswer {
   const items = model.budgets().filter((budget) => budget.namespace === namespace);
   const kind = "PodDisruptionBudgetList";
   return ok(page(query, { kind, items, keyOf: ({ name }) => name, write: budgetDocument }));
+}
+
+/** The functions never do; people do, and the demo. */
+function listEvents({ model, namespace, query }: Call): ApiAnswer {
+  const items = model.events().filter((one) => one.namespace === namespace);
+  return ok(page(query, { kind: "EventList", items, keyOf: ({ name }) => name, write: eventDocument }));
 }
 
 function createEvent({ model, namespace, body }: Call): ApiAnswer {
