@@ -7,7 +7,17 @@ export default defineConfig({
   test: {
     projects: [
       { test: { name: "unit", include: ["test/unit/**/*.test.ts"] } },
-      { test: { name: "infra", include: ["test/infra/**/*.test.ts"], testTimeout: 30_000, hookTimeout: 60_000 } },
+      {
+        // One process for all: loading the CDK is most of what these tests take.
+        test: {
+          name: "infra",
+          include: ["test/infra/**/*.test.ts"],
+          isolate: false,
+          fileParallelism: false,
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
       { test: { name: "contract", include: ["test/contract/**/*.test.ts"], ...alone } },
       { test: { name: "integration", include: ["test/integration/**/*.test.ts"], ...alone } },
       {

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Logger } from "@aws-lambda-powertools/logger";
 import { injectLambdaContext } from "@aws-lambda-powertools/logger/middleware";
-import { Metrics } from "@aws-lambda-powertools/metrics";
+import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
 import { logMetrics } from "@aws-lambda-powertools/metrics/middleware";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import middy from "@middy/core";
@@ -53,6 +53,7 @@ const memory = new Memory();
 const home = { account: env.ACCOUNT_ID, region };
 
 async function handleSignals(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
+  metrics.addMetric("messagesReceived", MetricUnit.Count, event.Records.length);
   const budget = timeBudget(context.getRemainingTimeInMillis());
   const tools = {
     cluster: connection.during(budget),

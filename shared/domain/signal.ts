@@ -17,7 +17,6 @@ export interface SpotInterruption {
 }
 
 export type Signal = SpotInterruption;
-export type SignalKind = Signal["kind"];
 
 /** Names a signal in annotations, Events and logs. */
 export function signalName(signal: Pick<Signal, "kind" | "id">): string {

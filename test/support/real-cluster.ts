@@ -85,7 +85,7 @@ const eventSchema = z.object({
   reportingComponent: z.string().default(""),
 });
 
-export type SeenNode = z.infer<typeof nodeSchema>;
+type SeenNode = z.infer<typeof nodeSchema>;
 
 export const listNodes = (plane: ControlPlane) => list(plane, "/api/v1/nodes", nodeSchema);
 export const listPods = (plane: ControlPlane) => list(plane, "/api/v1/pods", podSchema);
@@ -94,10 +94,6 @@ export const listPods = (plane: ControlPlane) => list(plane, "/api/v1/pods", pod
 export async function listOurEvents(plane: ControlPlane) {
   const all = await list(plane, "/api/v1/events", eventSchema);
   return all.filter(({ reportingComponent }) => reportingComponent === "nodekeeper");
-}
-
-export async function getNode(plane: ControlPlane, name: string): Promise<SeenNode> {
-  return nodeSchema.parse((await plane.api.call({ method: "GET", path: `/api/v1/nodes/${name}` })).body);
 }
 
 export function isDrained({ metadata, spec }: SeenNode): boolean {
