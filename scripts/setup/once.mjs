@@ -47,8 +47,9 @@ async function acquire(lock) {
 function tryLock(lock) {
   try {
     mkdirSync(lock);
-  } catch {
-    return false;
+  } catch (fault) {
+    if (fault.code === "EEXIST") return false;
+    throw fault;
   }
   writeFileSync(join(lock, "pid"), String(process.pid));
   return true;
