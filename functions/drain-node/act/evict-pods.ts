@@ -2,7 +2,7 @@
 import pLimit from "p-limit";
 import { podName } from "../../../shared/domain/pod.ts";
 import type { DeletionAnswer, EvictionAnswer } from "../../../shared/ports/cluster.ts";
-import type { Eviction, Tightening } from "../decide/step.ts";
+import type { Eviction, Tightening } from "../decide/evictions.ts";
 import type { DrainTools } from "../tools.ts";
 
 /** Requests of one node's wave under way at once; the transport bounds them all together. */

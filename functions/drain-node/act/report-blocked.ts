@@ -1,7 +1,7 @@
 /** Reports what budgets refused: the first refusal goes into the record, the pod gets an Event that names the budget. */
 import type { DrainRecord } from "../../../shared/domain/drain-record.ts";
 import { type Pod, podName } from "../../../shared/domain/pod.ts";
-import { recordTier } from "../decide/step.ts";
+import { recordTier } from "../decide/evictions.ts";
 import type { Drain } from "../drain.ts";
 import type { DrainTools } from "../tools.ts";
 import type { Evicted } from "./evict-pods.ts";

@@ -1,8 +1,9 @@
 /** What must hold of the decisions for any node: random pods, played against a kubelet that obeys graces and budgets that refuse. */
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { recordTier } from "../../../functions/drain-node/decide/evictions.ts";
 import { classifyPod } from "../../../functions/drain-node/decide/pods.ts";
-import { decideStep, recordTier, type Step } from "../../../functions/drain-node/decide/step.ts";
+import { decideStep, type Step } from "../../../functions/drain-node/decide/step.ts";
 import { plusSeconds, secondsUntil } from "../../../functions/drain-node/decide/times.ts";
 import type { DrainRecord } from "../../../shared/domain/drain-record.ts";
 import { INTERRUPTION_TAINT, MIRROR_POD_ANNOTATION } from "../../../shared/domain/keys.ts";

@@ -1,6 +1,8 @@
 /** The next step of an urgent drain, as a table an operator could argue with. */
 import { describe, expect, it } from "vitest";
-import { decideLookAgain, decideStep, type Observation, type Step } from "../../../functions/drain-node/decide/step.ts";
+import { decideLookAgain } from "../../../functions/drain-node/decide/look-again.ts";
+import type { Observation } from "../../../functions/drain-node/decide/observation.ts";
+import { decideStep, type Step } from "../../../functions/drain-node/decide/step.ts";
 import { plusSeconds } from "../../../functions/drain-node/decide/times.ts";
 import type { DrainRecord } from "../../../shared/domain/drain-record.ts";
 import type { Pod } from "../../../shared/domain/pod.ts";
