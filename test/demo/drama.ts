@@ -82,5 +82,6 @@ function show(
 
 /** Time of day, seconds since the notice, what. */
 function line(secondsSinceNotice: number, what: string): string {
-  return `${new Date().toISOString().slice(11, 19)}  +${seconds(secondsSinceNotice).padStart(7)}  ${what}`;
+  const timeOfDay = new Date().toISOString().slice(11, 19);
+  return `${timeOfDay}  ${`+${seconds(secondsSinceNotice)}`.padStart(8)}  ${what}`;
 }
