@@ -13,7 +13,11 @@ const LIMITS = {
   /** Below the relay's own 75 s, so that it is never the relay that closes a connection we are about to use. */
   idleMs: 60_000,
 } as const;
-const MAX_SOCKETS = 64;
+/**
+ * Requests of one process under way at once; the others wait their turn without a time limit of their own. Ten functions
+ * in a storm stay below what the relay takes from one user (256), and aren't held up by their own TLS handshakes.
+ */
+const MAX_SOCKETS = 16;
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** No complete answer came: whether the request took effect is unknown. */
