@@ -13,6 +13,8 @@ export interface Counts {
 export class PlainCountReporter implements Reporter {
   /** Until a run has ended, all that is known is that it hasn't. */
   counts: Counts = { passed: 0, failed: 1, skipped: 0 };
+  /** Names of the suites of which no test ran. */
+  skippedSuites: readonly string[] = [];
 
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[], reason: string): void {
     const each = modules.map(countModule);
@@ -21,6 +23,7 @@ export class PlainCountReporter implements Reporter {
     const ran = sum("passed") + failed > 0;
     // "interrupted" with nothing failed yet, or no test at all, is still no success.
     const silent = failed === 0 && (!ran || reason !== "passed") ? 1 : 0;
+    this.skippedSuites = modules.flatMap(namesOfSkippedSuites);
     this.counts = { passed: sum("passed"), failed: failed + silent, skipped: sum("skipped") };
   }
 }
@@ -39,4 +42,8 @@ function countModule(module: TestModule): Counts {
   // Failed to load, or a hook of a suite threw: then no single test is to blame.
   if (module.state() === "failed" && counts.failed === 0) counts.failed = 1;
   return counts;
+}
+
+function namesOfSkippedSuites(module: TestModule): string[] {
+  return [...module.children.suites()].filter((suite) => suite.state() === "skipped").map((suite) => suite.name);
 }

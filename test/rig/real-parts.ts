@@ -16,16 +16,22 @@ export type Need = keyof typeof NEEDS;
 
 /** `describe`, if everything it needs is there. @throws on CI if something isn't. */
 export function describeReal(name: string, needs: readonly Need[], suite: () => void): void {
-  const missing = needs.flatMap((need) => NEEDS[need].flatMap(reasonIfMissing));
-  if (missing.length === 0) {
+  const missing = describeMissing(needs.flatMap((need) => NEEDS[need]));
+  if (missing === undefined) {
     describe(name, suite);
     return;
   }
-  if (process.env.CI) throw new Error(`running "${name}" on CI, where nothing may be skipped: ${missing.join("; ")}`);
-  describe.skip(`${name} (skipped: ${missing.join("; ")})`, suite);
+  if (process.env.CI) throw new Error(`running "${name}" on CI, where nothing may be skipped: ${missing}`);
+  describe.skip(`${name} (${missing})`, suite);
 }
 
-function reasonIfMissing(program: ProgramName): string[] {
-  const search = searchProgram(program);
-  return search.kind === "found" ? [] : [`${program}: ${search.because}`];
+/** Such as `no etcd, kwok: run: npm run setup`; each reason once. */
+function describeMissing(programs: readonly ProgramName[]): string | undefined {
+  const byReason = new Map<string, ProgramName[]>();
+  for (const program of programs) {
+    const search = searchProgram(program);
+    if (search.kind === "missing") byReason.set(search.because, [...(byReason.get(search.because) ?? []), program]);
+  }
+  if (byReason.size === 0) return undefined;
+  return [...byReason].map(([because, names]) => `no ${names.join(", ")}: ${because}`).join("; ");
 }

@@ -19,6 +19,13 @@ describe("the count of a test run", () => {
     expect(await countOf({ "some.test.js": file })).toEqual({ passed: 2, failed: 1, skipped: 1 });
   });
 
+  it("names a suite that is skipped as a whole", async () => {
+    await writeFiles({
+      "some.test.js": `it("a", () => {}); describe.skip("real parts (no etcd)", () => it("b", () => {}));`,
+    });
+    expect(await output()).toContain("\nskipped: real parts (no etcd)\n");
+  });
+
   it("counts a file that can't be loaded as failed", async () => {
     const files = { "broken.test.js": `import "./absent.js";`, "good.test.js": `it("a", () => {});` };
     expect(await countOf(files)).toEqual({ passed: 1, failed: 1, skipped: 0 });
@@ -39,17 +46,24 @@ describe("the count of a test run", () => {
     expect(await countOf({ "skipped.test.js": `it.skip("a", () => {});` })).toMatchObject({ passed: 0, failed: 1 });
   });
 
-  /** In a process of its own: a failing run sets its process's exit code. */
   async function countOf(files: Readonly<Record<string, string>>): Promise<unknown> {
+    await writeFiles(files);
+    return JSON.parse((await output()).split("\n").at(-1) ?? "");
+  }
+
+  async function writeFiles(files: Readonly<Record<string, string>>): Promise<void> {
     const config = "export default { test: { globals: true } };";
     const all = { "vitest.config.mjs": config, ...files };
     for (const [name, content] of Object.entries(all)) await writeFile(join(folder, name), content);
+  }
+
+  /** In a process of its own: a failing run sets its process's exit code. */
+  function output(): Promise<string> {
     const script = `import { runTests } from ${JSON.stringify(TEST_RUN)};
       const counts = await runTests(["--root=${folder}"]);
       process.stdout.write("\\n" + JSON.stringify(counts), () => process.exit(0));`;
     const env = { PATH: dirname(process.execPath), HOME: folder, TMPDIR: folder };
     const options = { env, cwd: folder, timeoutMilliseconds: 30_000 };
-    const output = await run(process.execPath, ["--input-type=module-typescript", "--eval", script], options);
-    return JSON.parse(output.split("\n").at(-1) ?? "");
+    return run(process.execPath, ["--input-type=module-typescript", "--eval", script], options);
   }
 });
