@@ -10,7 +10,7 @@ import type { Terminal } from "./terminal.ts";
 import type { Sighting, Watch } from "./watch.ts";
 
 /** Half a minute past the deadline nobody can be helped any more. */
-export const WATCHED_SECONDS = 150;
+const WATCHED_SECONDS = 150;
 /** What is seen is at most this much older than what happened, and the time of one look. */
 const LOOK_MILLISECONDS = 200;
 

@@ -1,15 +1,24 @@
 /** For whoever wants to know more: the last lines of the function's log, and where everything is while it is kept running. */
 import { once } from "node:events";
+import type { LogLine } from "../support/backstage.ts";
 import type { Installation } from "../support/installation.ts";
 import type { DemoCluster } from "./demo-cluster.ts";
 import type { Terminal } from "./terminal.ts";
 
 const LOG_LINES = 12;
 
+/** The same on every line, or of no use without an account. */
+const LAMBDA_KEYS = /^(function_|xray_|sampling_rate|cold_start|service|cluster|timestamp|level|message)/;
+
 export async function lastLogLines({ logLines }: Pick<Installation, "logLines">): Promise<readonly string[]> {
   // Metrics are lines too, without a message.
   const lines = (await logLines()).filter(({ message }) => message !== undefined).slice(-LOG_LINES);
-  return ["", "the function's log ends with:", ...lines.map((line) => `  ${JSON.stringify(line)}`)];
+  return ["", "The function's log ends with:", ...lines.map((line) => `  ${describeLine(line)}`)];
+}
+
+function describeLine(line: LogLine): string {
+  const facts = Object.entries(line).filter(([key]) => !LAMBDA_KEYS.test(key));
+  return `${line.timestamp} ${line.level} ${line.message} ${JSON.stringify(Object.fromEntries(facts))}`;
 }
 
 /** Resolves on Ctrl-C. */

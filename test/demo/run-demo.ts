@@ -59,9 +59,9 @@ async function play(options: DemoOptions, terminal: Terminal, signal: AbortSigna
   const drama = await interruptAndWatch({ scene, installation, watch, terminal, signal }, before);
   const after = await watch.look(scene.nodes.map(({ name }) => name));
   const report = await gatherReport({ scene, installation, before, after, drama, setupSeconds });
-  terminal.writeLines(renderSummary(report, terminal.paint));
   const failed = faultsOf(report).length > 0;
   if (failed) terminal.writeLines(await lastLogLines(installation));
+  terminal.writeLines(renderSummary(report, terminal.paint));
   if (options.keep) await keepRunning(cluster, installation, terminal, signal);
   return failed ? 1 : 0;
 }
