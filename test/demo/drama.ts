@@ -11,8 +11,10 @@ import type { Sighting, Watch } from "./watch.ts";
 
 /** Half a minute past the deadline nobody can be helped any more. */
 const WATCHED_SECONDS = 150;
-/** What is seen is at most this much older than what happened, and the time of one look. */
+/** Between two looks: what is seen happened at most so long ago. */
 const LOOK_MILLISECONDS = 200;
+/** Where looking is slow, the pause is this many times as long as the look, so that it takes little from those who work. */
+const PAUSE_PER_LOOK = 3;
 
 export interface Stage {
   readonly scene: Scene;
@@ -38,11 +40,13 @@ export async function interruptAndWatch(stage: Stage, before: Sighting): Promise
     await installation.interrupt(scene.interrupted.map(({ instanceId }) => instanceId));
     showNotice(stage);
     while (nodes.some(({ state }) => state !== "drained") && sinceNotice() < WATCHED_SECONDS) {
+      const lookedAt = performance.now();
       const sighting = await lookOnce(stage);
+      const pause = Math.max(LOOK_MILLISECONDS, PAUSE_PER_LOOK * (performance.now() - lookedAt));
       const after = sighting ? nodes.map((node) => follow(node, sighting, sinceNotice())) : nodes;
       show(nodes, after, sinceNotice(), stage);
       nodes = after;
-      await sleep(LOOK_MILLISECONDS, undefined, { signal });
+      await sleep(pause, undefined, { signal });
     }
   } finally {
     terminal.leaveArea();
