@@ -1,7 +1,5 @@
 /** One step with one cordoned node: look at its pods, decide, act once, say when to look again. */
-import { type DrainRecord, readDrainRecord } from "../../shared/domain/drain-record.ts";
-import { DRAIN_ANNOTATION, RELAY_NAMESPACE, RELAY_POD_LABEL } from "../../shared/domain/keys.ts";
-import type { ClusterNode } from "../../shared/domain/node.ts";
+import { RELAY_NAMESPACE, RELAY_POD_LABEL } from "../../shared/domain/keys.ts";
 import { again, done } from "../../shared/domain/outcome.ts";
 import { evictPods, tightenPods } from "./act/evict-pods.ts";
 import { finishDrained, finishGivenUp, finishUnreachable } from "./act/finish.ts";
@@ -11,7 +9,7 @@ import { decideLookAgain } from "./decide/look-again.ts";
 import { isRelayPod } from "./decide/pods.ts";
 import { decideStep, type Step } from "./decide/step.ts";
 import { plusSeconds } from "./decide/times.ts";
-import type { Drain } from "./drain.ts";
+import { type Drain, recordOn } from "./drain.ts";
 import { GIVE_UP_AFTER_SECONDS } from "./failures.ts";
 import type { DrainTools } from "./tools.ts";
 import type { Verdict } from "./verdict.ts";
@@ -44,11 +42,6 @@ async function look({ node, signal, policy }: Drain, { cluster, clock }: DrainTo
 async function isRelayElsewhere(nodeName: string, cluster: DrainTools["cluster"]): Promise<boolean> {
   const relays = await cluster.listPodsByLabel(RELAY_NAMESPACE, RELAY_POD_LABEL);
   return relays.some((pod) => pod.ready && pod.nodeName !== nodeName && !pod.deletionTimestamp);
-}
-
-function recordOn(node: ClusterNode): DrainRecord | undefined {
-  const reading = readDrainRecord(node.annotations[DRAIN_ANNOTATION]);
-  return reading.kind === "record" ? reading.record : undefined;
 }
 
 /** A drain that started late gets its time too. */

@@ -83,7 +83,7 @@ async function countMessages(sqs: SQSClient, QueueUrl: string): Promise<number> 
   return Number(ApproximateNumberOfMessages) + Number(ApproximateNumberOfMessagesNotVisible);
 }
 
-/** Reads without deleting: what was read is visible again at once. */
+/** Reads without deleting: with no visibility timeout, what was read can be read again at once. */
 async function readAll(sqs: SQSClient, QueueUrl: string): Promise<readonly DeadLetter[]> {
   const found = new Map<string, DeadLetter>();
   const expected = await countMessages(sqs, QueueUrl);
@@ -92,7 +92,7 @@ async function readAll(sqs: SQSClient, QueueUrl: string): Promise<readonly DeadL
       new ReceiveMessageCommand({
         QueueUrl,
         MaxNumberOfMessages: 10,
-        VisibilityTimeout: 1,
+        VisibilityTimeout: 0,
         MessageAttributeNames: ["All"],
       }),
     );

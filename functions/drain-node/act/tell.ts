@@ -3,7 +3,7 @@ import { type Pod, podName } from "../../../shared/domain/pod.ts";
 import { signalName } from "../../../shared/domain/signal.ts";
 import { type ClusterEvent, ClusterRefused, ClusterUnavailable } from "../../../shared/ports/cluster.ts";
 import { because } from "../decide/cordon.ts";
-import type { Drain } from "../drain.ts";
+import { type Drain, incidentOf } from "../drain.ts";
 import type { DrainTools } from "../tools.ts";
 
 type Told = Pick<ClusterEvent, "type" | "reason" | "note">;
@@ -48,11 +48,11 @@ function onPod({ namespace, name, uid }: Pod): ClusterEvent["regarding"] {
 async function tell(
   regarding: ClusterEvent["regarding"],
   told: Told,
-  { signal }: Drain,
+  drain: Drain,
   { cluster, clock, note }: DrainTools,
 ): Promise<void> {
   try {
-    await cluster.postEvent({ regarding, ...told, incident: signalName(signal), at: clock.now() });
+    await cluster.postEvent({ regarding, ...told, incident: incidentOf(drain), at: clock.now() });
   } catch (error) {
     if (!(error instanceof ClusterUnavailable || error instanceof ClusterRefused)) throw error;
     note({ kind: "event-not-posted", because: error.message });

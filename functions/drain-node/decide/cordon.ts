@@ -39,9 +39,10 @@ export function because(signal: Signal): string {
 function labelsToSet(node: ClusterNode, signal: Signal): Pick<NodeChange, "labels"> {
   const wanted: Record<string, string> = {};
   if (node.labels[INSTANCE_ID_LABEL] !== signal.instanceId) wanted[INSTANCE_ID_LABEL] = signal.instanceId;
-  // A node that was seen empty for this very signal keeps saying so.
+  // A node whose drain is over, and to which the signal adds nothing, keeps saying how it ended.
   const current = readDrainRecord(node.annotations[DRAIN_ANNOTATION]);
-  const drained = current.kind === "record" && isEndedFor(current.record, signal);
+  const drained =
+    current.kind === "record" && current.record.endedAt !== undefined && !takesOver(current.record, signal);
   if (!drained && node.labels[DRAINING_LABEL] !== "involuntary") wanted[DRAINING_LABEL] = "involuntary";
   return Object.keys(wanted).length > 0 ? { labels: wanted } : {};
 }
@@ -79,14 +80,14 @@ function recordFor(node: ClusterNode, signal: Signal, now: Date): DrainRecord | 
   }
 }
 
-function isEndedFor(record: DrainRecord, signal: Signal): boolean {
-  return record.signal === signalName(signal) && record.endedAt !== undefined;
-}
-
-/** A second signal writes itself down only if the first one's drain is over, or if it leaves less time. */
+/**
+ * A second signal writes itself down only if it came after the first one's drain was over, or if it leaves less time:
+ * notices of one interruption may come twice under two ids.
+ */
 function takesOver(record: DrainRecord, signal: Signal): boolean {
   if (record.signal === signalName(signal)) return false;
-  return record.endedAt !== undefined || signal.deadline.getTime() < Date.parse(record.deadline);
+  if (record.endedAt !== undefined) return signal.at.getTime() > Date.parse(record.endedAt);
+  return signal.deadline.getTime() < Date.parse(record.deadline);
 }
 
 /** Refusals of the same incident keep counting. */

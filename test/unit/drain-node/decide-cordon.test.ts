@@ -114,11 +114,16 @@ describe("the record of another signal", () => {
   it("gives way when its drain is over, and its refusals are forgotten", () => {
     const ended = withRecord({
       decision: "drained",
-      endedAt: signal.at.toISOString(),
-      blockedSince: { apps: signal.at.toISOString() },
+      endedAt: plusSeconds(signal.at, -1).toISOString(),
+      blockedSince: { apps: plusSeconds(signal.at, -60).toISOString() },
     });
     expect(recordIn(changeOf(ended))).toMatchObject({ signal: OURS });
     expect(recordIn(changeOf(ended))).not.toHaveProperty("blockedSince");
+  });
+  it("stands when its drain was over only after this signal came: both are of one interruption", () => {
+    const ended = withRecord({ decision: "drained", endedAt: now.toISOString() });
+    expect(recordIn(changeOf(ended))).toBeNull();
+    expect(changeOf(ended)?.labels).toBeUndefined();
   });
   it.each(['{"v":2,"anything":true}', "no JSON", "{}"])("of an unknown version is left alone: %s", (annotation) => {
     expect(recordIn(changeOf(aNode({ annotations: { [DRAIN_ANNOTATION]: annotation } })))).toBeNull();

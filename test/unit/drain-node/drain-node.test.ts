@@ -183,6 +183,20 @@ describe("budgets", () => {
     ]);
   });
 
+  it("case 47: two notices of one interruption, with ids of their own, tell it once", async () => {
+    const { clock, model, tools } = aBlockedWorld();
+    await drainNodes([interruptionOf(1, { id: "first" })], tools);
+    await drainNodes([interruptionOf(1, { id: "second" })], tools);
+    await drain([interruptionOf(1, { id: "first" })], tools, clock);
+    await drain([interruptionOf(1, { id: "second" })], tools, clock);
+    expect(reasons(model).toSorted()).toEqual([
+      "DeletedPastBudget",
+      "EvictionBlocked",
+      "InterruptionDrainStarted",
+      "InterruptionDrained",
+    ]);
+  });
+
   it("case 30: the pod is deleted past its budget in time to run its grace", async () => {
     const { clock, model, facts, tools } = aBlockedWorld();
     const goneAt: number[] = [];
