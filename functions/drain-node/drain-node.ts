@@ -2,40 +2,38 @@
  * The story of an urgent signal: find the nodes of the batch, cordon them all, then take one step with each: observe,
  * decide, act, answer. Every step may run twice; what must be remembered is on the Node.
  */
-import { readDrainRecord } from "../../shared/domain/drain-record.ts";
-import { DRAIN_ANNOTATION } from "../../shared/domain/keys.ts";
-import type { ClusterNode } from "../../shared/domain/node.ts";
-import { done, type Outcome } from "../../shared/domain/outcome.ts";
-import { policyFor } from "../../shared/domain/policy.ts";
+import type { Outcome } from "../../shared/domain/outcome.ts";
 import type { Signal } from "../../shared/domain/signal.ts";
-import { cordonNode } from "./act/cordon-node.ts";
-import { decideCordon } from "./decide/cordon.ts";
-import { decideTarget, type Identity } from "./decide/target.ts";
+import { isLongPast } from "./decide/target.ts";
 import { secondsUntil } from "./decide/times.ts";
-import type { Drain } from "./drain.ts";
-import { guarded, unavailable } from "./failures.ts";
+import type { Verdict } from "./decide/verdict.ts";
+import { guarded, verdictOn } from "./failures.ts";
 import { askAboutStrangers } from "./observe/ask-about-strangers.ts";
 import { locateNodes } from "./observe/locate-nodes.ts";
+import { type Prepared, prepareNode } from "./prepare-node.ts";
 import { takeStep } from "./take-step.ts";
-import type { DrainTools } from "./tools.ts";
-import type { Verdict } from "./verdict.ts";
+import { type DrainTools, toolsFor } from "./tools.ts";
 
 /** Gives an outcome for each signal, in their order. Never throws for what may happen to a single one. */
 export async function drainNodes(signals: readonly Signal[], tools: DrainTools): Promise<readonly Outcome[]> {
-  // Two signals for one instance in a batch: the more urgent one speaks for both.
-  const urgent = mostUrgent(signals);
-  const verdicts = await verdictsFor([...urgent.values()], tools);
+  const spokesmen = chooseSpokesmen(signals, tools.clock.now());
+  const verdicts = await verdictsFor(spokesmen, tools);
   return signals.map((signal) => {
-    const verdict = verdicts.get(signal.instanceId) ?? unavailable(signal, "no verdict was reached", tools);
+    const verdict = verdicts.get(signal.instanceId) ?? verdictOn(NO_VERDICT, signal, tools);
     const secondsSinceEvent = secondsUntil(tools.clock.now(), signal.at);
     tools.note({ kind: "decided", signal, secondsSinceEvent, ...verdict }, signal);
     return verdict.outcome;
   });
 }
 
-function mostUrgent(signals: readonly Signal[]): ReadonlyMap<string, Signal> {
-  const latestFirst = signals.toSorted((a, b) => b.deadline.getTime() - a.deadline.getTime());
-  return new Map(latestFirst.map((signal) => [signal.instanceId, signal]));
+const NO_VERDICT = { decision: "failed", seconds: 1, because: "no verdict was reached" } as const;
+
+/** One signal for each instance speaks for all of a batch: the most urgent one, but not one that is long past. */
+function chooseSpokesmen(signals: readonly Signal[], now: Date): readonly Signal[] {
+  const lastOneCounts = signals.toSorted(
+    (a, b) => Number(isLongPast(b, now)) - Number(isLongPast(a, now)) || b.deadline.getTime() - a.deadline.getTime(),
+  );
+  return [...new Map(lastOneCounts.map((signal) => [signal.instanceId, signal])).values()];
 }
 
 type Verdicts = ReadonlyMap<string, Verdict>;
@@ -54,7 +52,7 @@ async function verdictsFor(signals: readonly Signal[], tools: DrainTools): Promi
 
   // All nodes of the batch are cordoned before anything is evicted, so that nobody's pods land on a doomed neighbour.
   const prepared = await Promise.all(
-    signals.map((signal) => prepare(signal, located.value.get(signal.instanceId), tools)),
+    signals.map((signal) => prepareNode(signal, located.value.get(signal.instanceId), tools)),
   );
   const strangers = prepared.flatMap((one) => (one.kind === "stranger" ? [one.signal] : []));
   const [aboutStrangers, steps] = await Promise.all([
@@ -66,58 +64,6 @@ async function verdictsFor(signals: readonly Signal[], tools: DrainTools): Promi
       ? aboutStrangers.value
       : new Map(strangers.map((signal) => [signal.instanceId, aboutStrangers.verdictFor(signal)]));
   return new Map([...steps.flat(), ...strangersVerdicts]);
-}
-
-type Prepared =
-  | { readonly kind: "settled"; readonly signal: Signal; readonly verdict: Verdict }
-  | { readonly kind: "stranger"; readonly signal: Signal }
-  | { readonly kind: "drain"; readonly drain: Drain };
-
-async function prepare(signal: Signal, identity: Identity | undefined, batch: DrainTools): Promise<Prepared> {
-  const tools = toolsFor(signal, batch);
-  if (!identity || identity.kind === "none") return { kind: "stranger", signal };
-  if (identity.kind === "ambiguous") {
-    return { kind: "settled", signal, verdict: { decision: "ambiguous", outcome: done(identity.because) } };
-  }
-  const { node } = identity;
-  const left = decideTarget(signal, node, tools.policy, tools.clock.now());
-  if (left) return { kind: "settled", signal, verdict: { ...left, nodeName: node.name } };
-
-  const policy = policyFor(tools.policy, node);
-  if (policy.dryRun) return { kind: "drain", drain: { signal, node, policy, cordonedNow: false } };
-  const cordoned = await guarded(
-    () => cordonNode(node, (fresh) => decideCordon(fresh, signal, policy, tools.clock.now()), tools),
-    tools,
-  );
-  if (cordoned.kind === "failed")
-    return { kind: "settled", signal, verdict: { ...cordoned.verdictFor(signal), nodeName: node.name } };
-  if (cordoned.value.kind === "gone") {
-    return {
-      kind: "settled",
-      signal,
-      verdict: { decision: "node-gone", nodeName: node.name, outcome: done("node is gone") },
-    };
-  }
-  const { changed, node: fresh } = cordoned.value;
-  noteUnknownRecord(fresh, tools);
-  if (changed) noteCordon(signal, node.unschedulable, fresh.name, tools);
-  return { kind: "drain", drain: { signal, node: fresh, policy, cordonedNow: changed } };
-}
-
-/** Facts of a signal's drain are noted with the signal. */
-function toolsFor(signal: Signal, tools: DrainTools): DrainTools {
-  return { ...tools, note: (fact) => tools.note(fact, signal) };
-}
-
-function noteCordon(signal: Signal, wasCordoned: boolean, nodeName: string, { clock, note }: DrainTools): void {
-  if (wasCordoned) return;
-  note({ kind: "cordoned", nodeName, secondsSinceEvent: secondsUntil(clock.now(), signal.at) });
-}
-
-/** A record of another version is somebody's who knows more: it is left alone. */
-function noteUnknownRecord(node: ClusterNode, { note }: DrainTools): void {
-  const reading = readDrainRecord(node.annotations[DRAIN_ANNOTATION]);
-  if (reading.kind === "unknown") note({ kind: "record-left-alone", nodeName: node.name, because: reading.because });
 }
 
 async function stepVerdict(prepared: Prepared, batch: DrainTools): Promise<readonly (readonly [string, Verdict])[]> {

@@ -1,7 +1,7 @@
 /** What a drain reports of itself. The story notes facts, the journal turns them into log lines and metrics, a test reads them. */
 import type { Outcome } from "../../shared/domain/outcome.ts";
 import type { Signal } from "../../shared/domain/signal.ts";
-import type { Verdict } from "./verdict.ts";
+import type { Verdict } from "./decide/verdict.ts";
 
 export type Fact =
   | ({
@@ -22,7 +22,7 @@ export type Fact =
       readonly kind: "deleted-past-budget";
       readonly pod: string;
       readonly budget: string;
-      readonly graceSeconds: number;
+      readonly graceSeconds: number | undefined;
     }
   | { readonly kind: "pod-failed"; readonly pod: string; readonly because: string }
   | { readonly kind: "pods-stuck"; readonly nodeName: string; readonly pods: readonly string[] }

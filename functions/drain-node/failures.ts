@@ -2,15 +2,10 @@
 import { again, deadLetter } from "../../shared/domain/outcome.ts";
 import type { Signal } from "../../shared/domain/signal.ts";
 import { ClusterRefused, ClusterUnavailable } from "../../shared/ports/cluster.ts";
-import { plusSeconds } from "./decide/times.ts";
+import { LONGEST_PAUSE_SECONDS } from "./decide/look-again.ts";
+import { givesUpAt } from "./decide/times.ts";
+import type { Verdict } from "./decide/verdict.ts";
 import type { DrainTools } from "./tools.ts";
-import type { Verdict } from "./verdict.ts";
-
-/** A signal whose drain can't be carried out is given up this long after its deadline (or its start, if that came later). */
-export const GIVE_UP_AFTER_SECONDS = 300;
-
-/** Pauses before the next try where nothing else is known. */
-const RETRY_SECONDS = { timeIsUp: 1, refused: 5, unexpected: 5 } as const;
 
 export type Guarded<T> =
   | { readonly kind: "ok"; readonly value: T }
@@ -21,33 +16,42 @@ export async function guarded<T>(work: () => Promise<T>, tools: DrainTools): Pro
   try {
     return { kind: "ok", value: await work() };
   } catch (error) {
-    return { kind: "failed", verdictFor: verdictOf(error, tools) };
+    const trouble = troubleOf(error, tools);
+    return { kind: "failed", verdictFor: (signal) => verdictOn(trouble, signal, tools) };
   }
 }
 
-function verdictOf(error: unknown, tools: DrainTools): (signal: Signal) => Verdict {
-  if (tools.timeBudget.aborted) return (signal) => unavailable(signal, "the invocation's time was over", tools);
+/** What kept a step from coming to an end, and the seconds after which another try makes sense. */
+export interface Trouble {
+  readonly decision: "unavailable" | "refused" | "failed";
+  readonly seconds: number;
+  readonly because: string;
+}
+
+/** The step is tried again until the signal is given up; then the message is set aside. */
+export function verdictOn({ decision, seconds, because }: Trouble, signal: Signal, { clock }: DrainTools): Verdict {
+  const outcome =
+    clock.now() > givesUpAt(signal)
+      ? deadLetter(`gave up after the deadline: ${because}`)
+      : again(Math.min(seconds, LONGEST_PAUSE_SECONDS), because);
+  return { decision, outcome };
+}
+
+function troubleOf(error: unknown, { note, timeBudget }: DrainTools): Trouble {
+  if (timeBudget.aborted && (error === timeBudget.reason || error instanceof ClusterUnavailable)) {
+    return { decision: "unavailable", seconds: 1, because: `the invocation's time was over: ${messageOf(error)}` };
+  }
   if (error instanceof ClusterUnavailable) {
-    return (signal) => unavailable(signal, error.message, tools, error.retryAfterSeconds);
+    return { decision: "unavailable", seconds: error.retryAfterSeconds, because: error.message };
   }
   if (error instanceof ClusterRefused) {
-    return (signal) => ({ decision: "refused", outcome: retry(signal, RETRY_SECONDS.refused, error.message, tools) });
+    // It may be a role map that is being rolled out.
+    return { decision: "refused", seconds: LONGEST_PAUSE_SECONDS, because: error.message };
   }
-  tools.note({ kind: "step-failed", error });
-  const because = `unexpected: ${error instanceof Error ? error.message : String(error)}`;
-  return (signal) => ({ decision: "failed", outcome: retry(signal, RETRY_SECONDS.unexpected, because, tools) });
+  note({ kind: "step-failed", error });
+  return { decision: "failed", seconds: LONGEST_PAUSE_SECONDS, because: `unexpected: ${messageOf(error)}` };
 }
 
-export function unavailable(
-  signal: Signal,
-  because: string,
-  tools: DrainTools,
-  seconds: number = RETRY_SECONDS.timeIsUp,
-): Verdict {
-  return { decision: "unavailable", outcome: retry(signal, seconds, because, tools) };
-}
-
-function retry(signal: Signal, seconds: number, because: string, { clock }: DrainTools) {
-  const lastTry = plusSeconds(signal.deadline, GIVE_UP_AFTER_SECONDS);
-  return clock.now() > lastTry ? deadLetter(`gave up after the deadline: ${because}`) : again(seconds, because);
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -27,7 +27,7 @@ import { Memory } from "./tools.ts";
 /** Settling a batch must fit the second and a half that the time budget leaves at the end. */
 const SQS_ATTEMPTS = 2;
 // Without the last one the SDK only warns.
-const SQS_TIMEOUTS = { connectionTimeout: 500, requestTimeout: 700, throwOnRequestTimeout: true };
+const SQS_TIMEOUTS = { connectionTimeout: 400, requestTimeout: 600, throwOnRequestTimeout: true };
 
 const env = readEnvironment(environmentSchema, process.env);
 const policy = policySchema.parse(JSON.parse(readBundled(BUNDLE_FILES.policy)));

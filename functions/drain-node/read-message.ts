@@ -17,7 +17,7 @@ export function readMessage(
   switch (reading.kind) {
     case "signal":
       if (record.attributes.ApproximateReceiveCount === "1") note({ kind: "received" }, reading.signal);
-      return reading;
+      return { kind: "signal", signal: { ...reading.signal, receivedAt: firstReceive(record) } };
     case "not-ours": {
       const outcome = done(reading.because);
       note({ kind: "settled-at-the-door", decision: "not-ours", outcome });
@@ -29,4 +29,9 @@ export function readMessage(
       return { kind: "settled", outcome };
     }
   }
+}
+
+/** SQS gives milliseconds since 1970, as text. */
+function firstReceive({ attributes }: SQSRecord): Date {
+  return new Date(Number(attributes.ApproximateFirstReceiveTimestamp));
 }

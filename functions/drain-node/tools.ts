@@ -1,6 +1,7 @@
 /** What the story works with: ports bound to one invocation, and the little that a process remembers between two. */
 import type { ClusterNode } from "../../shared/domain/node.ts";
 import type { Policy } from "../../shared/domain/policy.ts";
+import type { Signal } from "../../shared/domain/signal.ts";
 import type { Clock } from "../../shared/ports/clock.ts";
 import type { Cluster } from "../../shared/ports/cluster.ts";
 import type { Instances } from "../../shared/ports/instances.ts";
@@ -16,6 +17,11 @@ export interface DrainTools {
   readonly memory: Memory;
   /** Aborted when the invocation's time is nearly over. */
   readonly timeBudget: AbortSignal;
+}
+
+/** Facts of a signal's drain are noted with the signal. */
+export function toolsFor(signal: Signal, tools: DrainTools): DrainTools {
+  return { ...tools, note: (fact) => tools.note(fact, signal) };
 }
 
 const NODES_KEPT_MS = 3_000;

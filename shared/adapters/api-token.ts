@@ -34,10 +34,11 @@ export function tokenSource(settings: TokenSettings): () => Promise<string> {
     const now = settings.clock.now();
     if (token === undefined || now.getTime() >= renewAt) {
       renewAt = now.getTime() + RENEW_MS;
-      token = signToken(settings, now);
+      const signing = signToken(settings, now);
+      token = signing;
       // A failed signing is told to those who wait for it, and tried anew by whoever comes next.
-      token.catch(() => {
-        token = undefined;
+      signing.catch(() => {
+        if (token === signing) token = undefined;
       });
     }
     return token;

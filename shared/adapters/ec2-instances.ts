@@ -12,6 +12,8 @@ const MAX_PAGES = 10;
 const CONNECT_MS = 1_000;
 const ANSWER_MS = 3_000;
 const MAX_ATTEMPTS = 2;
+/** For a whole question: the nodes of the same batch wait for its answer. */
+const QUESTION_MS = 2_500;
 const STATES: readonly Instance["state"][] = [
   "pending",
   "running",
@@ -35,11 +37,15 @@ export function ec2Instances(settings: Ec2Settings): { during(signal: AbortSigna
       async findInstances(ids) {
         if (ids.length === 0) return [];
         try {
-          client ??= loadEc2(settings);
+          client ??= loadEc2(settings).catch((error: unknown) => {
+            client = undefined;
+            throw error;
+          });
           const ec2 = await client;
+          const inTime = AbortSignal.any([signal, AbortSignal.timeout(QUESTION_MS)]);
           const found: Instance[] = [];
           for (let at = 0; at < ids.length; at += IDS_PER_CALL) {
-            found.push(...(await describe(ec2, ids.slice(at, at + IDS_PER_CALL), signal)));
+            found.push(...(await describe(ec2, ids.slice(at, at + IDS_PER_CALL), inTime)));
           }
           return found;
         } catch (error) {

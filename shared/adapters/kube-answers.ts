@@ -5,6 +5,7 @@
 import { ApiException } from "@kubernetes/client-node/dist/gen/index.js";
 import * as z from "zod";
 import { ClusterRefused, ClusterUnavailable } from "../ports/cluster.ts";
+import { RequestUnanswered } from "./kube-transport.ts";
 
 const MAX_MESSAGE = 300;
 const DEFAULT_RETRY_SECONDS = 1;
@@ -37,13 +38,14 @@ export type Failure =
       readonly causes: readonly Readonly<z.infer<typeof causeSchema>>[];
       readonly retryAfterSeconds: number;
     }
-  /** No answer, or one that can't be read. */
+  /** No answer came. */
   | { readonly kind: "no-answer"; readonly message: string };
 
+/** @throws what is neither an answer nor the lack of one, as it came. */
 export function failureOf(error: unknown): Failure {
-  if (!(error instanceof ApiException)) {
-    return { kind: "no-answer", message: cut(error instanceof Error ? error.message : "unknown") };
-  }
+  if (error instanceof RequestUnanswered) return { kind: "no-answer", message: cut(error.message) };
+  // Anything else is a fault of ours, and no "later" of the cluster's.
+  if (!(error instanceof ApiException)) throw error;
   const status = parseStatus(error.body);
   return {
     kind: "answer",

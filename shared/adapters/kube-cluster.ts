@@ -34,12 +34,22 @@ export interface ClusterConnection {
   close(): void;
 }
 
+/** An Event is worth this much waiting: whoever posts it has a node to drain. */
+const EVENT_MS = 1_000;
+
 /** Made once per process; opens no connection before the first request. */
 export function connectCluster({ url, ca, token, limits }: ClusterSettings): ClusterConnection {
   const transport = openTransport(ca, limits);
   const posted = new PostedEvents();
   return {
-    during: (signal) => clusterOver({ url, token, posted, send: (request) => transport.send(request, signal) }),
+    during: (signal) =>
+      clusterOver({
+        url,
+        token,
+        posted,
+        send: (request) => transport.send(request, signal),
+        sendEvent: (request) => transport.send(request, AbortSignal.any([signal, AbortSignal.timeout(EVENT_MS)])),
+      }),
     close: () => transport.close(),
   };
 }
@@ -49,22 +59,26 @@ interface Carrier {
   readonly token: () => Promise<string>;
   /** Rejects where no answer came. */
   readonly send: PromiseHttpLibrary["send"];
+  /** For Events; default: as all else. */
+  readonly sendEvent?: PromiseHttpLibrary["send"];
   readonly posted: PostedEvents;
 }
 
 /** The port over anything that carries requests to a Kubernetes API. */
-export function clusterOver({ url, token, send, posted }: Carrier): Cluster {
+export function clusterOver({ url, token, send, sendEvent = send, posted }: Carrier): Cluster {
   const bearer = {
     getName: () => "bearer",
     applySecurityAuthentication: async (request: RequestContext) =>
       request.setHeaderParam("Authorization", `Bearer ${await token()}`),
   };
-  const configuration = createConfiguration({
-    baseServer: new ServerConfiguration(url.replace(/\/$/, ""), {}),
-    httpApi: wrapHttpLibrary({ send }),
-    authMethods: { default: bearer },
-  });
-  const core = new CoreV1Api(configuration);
-  const policy = new PolicyV1Api(configuration);
-  return { ...nodeRequests(core), ...podRequests(core, policy), ...eventRequests(core, posted) };
+  const carriedBy = (carrier: PromiseHttpLibrary["send"]) =>
+    createConfiguration({
+      baseServer: new ServerConfiguration(url.replace(/\/$/, ""), {}),
+      httpApi: wrapHttpLibrary({ send: carrier }),
+      authMethods: { default: bearer },
+    });
+  const core = new CoreV1Api(carriedBy(send));
+  const policy = new PolicyV1Api(carriedBy(send));
+  const events = new CoreV1Api(carriedBy(sendEvent));
+  return { ...nodeRequests(core), ...podRequests(core, policy), ...eventRequests(events, posted) };
 }

@@ -67,7 +67,8 @@ function eventName({ regarding, reason, incident }: ClusterEvent): string {
     .update(JSON.stringify([regarding.uid, reason, incident]))
     .digest("hex")
     .slice(0, 16);
-  return `${regarding.name.slice(0, MAX_OBJECT_NAME)}.${hash}`;
+  // A cut may end in a sign that no name may have before a dot.
+  return `${regarding.name.slice(0, MAX_OBJECT_NAME).replace(/[-.]+$/, "")}.${hash}`;
 }
 
 /** Names of Events that this process has posted, so that saying it again costs no request. Forgets the oldest. */

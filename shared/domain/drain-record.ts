@@ -16,6 +16,8 @@ const drainRecordSchema = z.object({
   startedAt: time,
   /** When a budget first refused an eviction, per tier; escalation counts from here. */
   blockedSince: z.object({ apps: time.optional(), critical: time.optional() }).optional(),
+  /** Why the taint is missing, where admission refused it: it isn't asked for again. */
+  taintRefused: z.string().optional(),
   endedAt: time.optional(),
 });
 

@@ -12,6 +12,8 @@ export interface SpotInterruption {
   /** The event's own time, from which every latency is measured. */
   readonly at: Date;
   readonly action: "terminate" | "stop" | "hibernate";
+  /** When the queue first gave it out, where that is known: late signals are tried for a while too. */
+  readonly receivedAt?: Date;
   /** When EC2 acts: two minutes after the notice, or at once for hibernation, which has begun by then. */
   readonly deadline: Date;
 }

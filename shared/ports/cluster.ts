@@ -86,3 +86,8 @@ export class ClusterUnavailable extends Error {
 export class ClusterRefused extends Error {
   override readonly name = "ClusterRefused";
 }
+
+/** Whether the cluster is what went wrong, and not we. */
+export function isClusterError(error: unknown): error is ClusterUnavailable | ClusterRefused {
+  return error instanceof ClusterUnavailable || error instanceof ClusterRefused;
+}

@@ -28,11 +28,7 @@ async function evictOne(eviction: Eviction, tools: DrainTools): Promise<Evicted>
   if (answer.kind !== "blocked" || pastBudgetGraceSeconds === undefined) return { eviction, answer, pastBudget: false };
 
   const deletion = await tools.cluster.deletePod(pod, pastBudgetGraceSeconds);
-  if (deletion.kind === "deleted") {
-    const budget = answer.budget ?? "unnamed";
-    tools.note({ kind: "deleted-past-budget", pod: podName(pod), budget, graceSeconds: pastBudgetGraceSeconds });
-    return { eviction, answer, pastBudget: true };
-  }
+  if (deletion.kind === "deleted") return { eviction, answer, pastBudget: true };
   if (deletion.kind === "refused") tools.note({ kind: "pod-failed", pod: podName(pod), because: deletion.because });
   return { eviction, answer: deletion, pastBudget: false };
 }

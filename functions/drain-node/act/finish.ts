@@ -5,9 +5,9 @@ import { deadLetter, done } from "../../../shared/domain/outcome.ts";
 import { podName } from "../../../shared/domain/pod.ts";
 import type { Step } from "../decide/step.ts";
 import { secondsUntil } from "../decide/times.ts";
+import type { Verdict } from "../decide/verdict.ts";
 import type { Drain } from "../drain.ts";
 import type { DrainTools } from "../tools.ts";
-import type { Verdict } from "../verdict.ts";
 import { tellEnded } from "./tell.ts";
 import { writeRecord } from "./write-record.ts";
 
@@ -45,9 +45,10 @@ async function end(
   tools: DrainTools,
 ): Promise<void> {
   const endedAt = tools.clock.now().toISOString();
-  // The first end stands: a message that comes twice finds it and changes nothing.
+  // The first end stands, for a message may come twice; only an empty node corrects a worse one.
+  const corrects = (record: DrainRecord) => decision === "drained" && record.decision !== "drained";
   const next = (record: DrainRecord): DrainRecord =>
-    record.endedAt === undefined ? { ...record, decision, because, endedAt } : record;
+    record.endedAt === undefined || corrects(record) ? { ...record, decision, because, endedAt } : record;
   const labels = decision === "drained" ? { [DRAINING_LABEL]: "drained" } : {};
   await Promise.all([writeRecord(drain.node, next, labels, tools), tellEnded(decision, because, drain, tools)]);
 }

@@ -1,12 +1,15 @@
 /** Reports what budgets refused: the first refusal goes into the record, the pod gets an Event that names the budget. */
 import type { DrainRecord } from "../../../shared/domain/drain-record.ts";
 import { type Pod, podName } from "../../../shared/domain/pod.ts";
+import { isClusterError } from "../../../shared/ports/cluster.ts";
 import { recordTier } from "../decide/evictions.ts";
 import type { Drain } from "../drain.ts";
 import type { DrainTools } from "../tools.ts";
 import type { Evicted } from "./evict-pods.ts";
 import { tellBlocked, tellDeletedPastBudget } from "./tell.ts";
 import { writeRecord } from "./write-record.ts";
+
+const UNNAMED = "unnamed";
 
 /** Gives the pods that stay for now. */
 export async function reportBlocked(
@@ -27,15 +30,27 @@ async function reportOne({ eviction, answer, pastBudget }: Evicted, drain: Drain
   if (answer.kind !== "blocked") return;
   const { pod } = eviction;
   const budget = answer.budget ?? (await nameBudgets(pod, tools));
-  if (pastBudget) return tellDeletedPastBudget(pod, budget, drain, tools);
+  if (pastBudget) {
+    tools.note({
+      kind: "deleted-past-budget",
+      pod: podName(pod),
+      budget,
+      graceSeconds: eviction.pastBudgetGraceSeconds,
+    });
+    return tellDeletedPastBudget(pod, budget, drain, tools);
+  }
   tools.note({ kind: "eviction-blocked", pod: podName(pod), budget, because: answer.because });
   return tellBlocked(pod, budget, drain, tools);
 }
 
-/** The answer of two budgets at once names neither. */
+/** The answer of two budgets at once names neither; a name is worth one question, and no drain fails for it. */
 async function nameBudgets(pod: Pod, { cluster }: DrainTools): Promise<string> {
-  const names = await cluster.listBudgetNames(pod.namespace, pod.labels);
-  return names.join(", ") || "unnamed";
+  try {
+    return (await cluster.listBudgetNames(pod.namespace, pod.labels)).join(", ") || UNNAMED;
+  } catch (error) {
+    if (isClusterError(error)) return UNNAMED;
+    throw error;
+  }
 }
 
 async function rememberFirstRefusals(blocked: readonly Evicted[], drain: Drain, tools: DrainTools): Promise<void> {

@@ -1,15 +1,15 @@
 /** Kubernetes Events of a drain: what `kubectl describe` shows. One that can't be posted is noted and never holds up the drain. */
 import { type Pod, podName } from "../../../shared/domain/pod.ts";
 import { signalName } from "../../../shared/domain/signal.ts";
-import { type ClusterEvent, ClusterRefused, ClusterUnavailable } from "../../../shared/ports/cluster.ts";
-import { because } from "../decide/cordon.ts";
+import { type ClusterEvent, isClusterError } from "../../../shared/ports/cluster.ts";
+import { reasonFor } from "../decide/record.ts";
 import { type Drain, incidentOf } from "../drain.ts";
 import type { DrainTools } from "../tools.ts";
 
 type Told = Pick<ClusterEvent, "type" | "reason" | "note">;
 
 export async function tellStarted(drain: Drain, tools: DrainTools): Promise<void> {
-  const note = `${because(drain.signal)} at ${drain.signal.deadline.toISOString()}: cordoned, draining (${signalName(drain.signal)})`;
+  const note = `${reasonFor(drain.signal)} at ${drain.signal.deadline.toISOString()}: cordoned, draining (${signalName(drain.signal)})`;
   await tell(onNode(drain), { type: "Warning", reason: "InterruptionDrainStarted", note }, drain, tools);
 }
 
@@ -54,7 +54,7 @@ async function tell(
   try {
     await cluster.postEvent({ regarding, ...told, incident: incidentOf(drain), at: clock.now() });
   } catch (error) {
-    if (!(error instanceof ClusterUnavailable || error instanceof ClusterRefused)) throw error;
+    if (!isClusterError(error)) throw error;
     note({ kind: "event-not-posted", because: error.message });
   }
 }

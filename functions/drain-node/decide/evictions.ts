@@ -67,7 +67,8 @@ function blockedSince(record: DrainRecord, tier: Tier): Date | undefined {
  */
 export function tightening({ pod, endsAt }: EndingPod, seen: Observation): readonly Tightening[] {
   const { now, signal } = seen;
-  if (secondsUntil(lastCall(signal.deadline), now) > LOOK_SECONDS) return [];
+  // A kubelet that nobody hears of can't use the time, and nobody will look again.
+  if (secondsUntil(lastCall(signal.deadline), now) > LOOK_SECONDS && !isUnreachable(seen)) return [];
   const left = graceLeftSeconds(signal.deadline, now);
   const latestEnd = new Date(Math.max(signal.deadline.getTime(), plusSeconds(now, left).getTime()));
   return endsAt > latestEnd ? [{ pod, graceSeconds: left }] : [];

@@ -28,14 +28,14 @@ export type Step =
   /** No work seen: a second look decides. */
   | { readonly kind: "looks-empty"; readonly stuck: readonly Pod[]; readonly because: string }
   /** Everything is asked to go, and nobody is there to confirm it. */
-  | { readonly kind: "unreachable"; readonly terminating: number; readonly because: string };
+  | { readonly kind: "unreachable"; readonly unconfirmed: number; readonly because: string };
 
 export function decideStep(seen: Observation): Step {
   const groups = groupPods(seen);
   const due =
     seen.now >= seen.signal.deadline || isUnreachable(seen) ? groups.work : groups.work.filter(isDue(groups, seen));
   const evictions = due.map((one) => eviction(one, seen));
-  const tightenings = isUnreachable(seen) ? [] : groups.terminating.flatMap((one) => tightening(one, seen));
+  const tightenings = groups.terminating.flatMap((one) => tightening(one, seen));
 
   if (evictions.length + tightenings.length > 0) {
     const because = `${evictions.length} pods to evict, ${tightenings.length} to shorten, ${groups.terminating.length} ending`;
@@ -45,9 +45,10 @@ export function decideStep(seen: Observation): Step {
     const because = `${groups.work.length} pods wait for their turn, ${groups.terminating.length} ending`;
     return { kind: "wait", lookAgainSeconds: nextLook(groups, seen), because };
   }
-  if (groups.terminating.length > 0 && isUnreachable(seen)) {
-    const because = `node is unreachable: ${groups.terminating.length} pods are asked to end, their kubelet can't confirm it`;
-    return { kind: "unreachable", terminating: groups.terminating.length, because };
+  const unconfirmed = groups.terminating.length + groups.stuck.length;
+  if (unconfirmed > 0 && isUnreachable(seen)) {
+    const because = `node is unreachable: ${unconfirmed} pods are asked to end, their kubelet can't confirm it`;
+    return { kind: "unreachable", unconfirmed, because };
   }
   if (groups.terminating.length > 0) {
     return { kind: "wait", lookAgainSeconds: LOOK_SECONDS, because: `${groups.terminating.length} pods are ending` };

@@ -4,8 +4,9 @@ import type { ClusterNode } from "../../../shared/domain/node.ts";
 import { again, done } from "../../../shared/domain/outcome.ts";
 import { isIgnored, type Policy } from "../../../shared/domain/policy.ts";
 import type { Signal } from "../../../shared/domain/signal.ts";
-import type { Verdict } from "../verdict.ts";
+import { isUnderWay } from "./record.ts";
 import { plusSeconds } from "./times.ts";
+import type { Verdict } from "./verdict.ts";
 
 export type Identity =
   | { readonly kind: "node"; readonly node: ClusterNode }
@@ -29,12 +30,17 @@ export function decideIdentity(instanceId: string, hits: readonly ClusterNode[])
 /** How long after its deadline a signal may still be true of a node that is Ready. */
 const STALE_AFTER_SECONDS = 300;
 
+/** Whether a Ready node disproves the signal, unless it is being drained for it. */
+export function isLongPast(signal: Signal, now: Date): boolean {
+  return now > plusSeconds(signal.deadline, STALE_AFTER_SECONDS);
+}
+
 /** Undefined where the node is to be drained. */
 export function decideTarget(signal: Signal, node: ClusterNode, policy: Policy, now: Date): Verdict | undefined {
   if (isIgnored(policy, node)) {
     return { decision: "ignored", outcome: done("node belongs to another controller (ignore selector)") };
   }
-  if (node.ready === "True" && now > plusSeconds(signal.deadline, STALE_AFTER_SECONDS)) {
+  if (node.ready === "True" && isLongPast(signal, now) && !isUnderWay(node)) {
     return { decision: "stale", outcome: done("its deadline is more than 5 min past and the node is Ready") };
   }
   return undefined;

@@ -2,9 +2,13 @@
 
 import type { Pod } from "../../../shared/domain/pod.ts";
 import type { NodePolicy } from "../../../shared/domain/policy.ts";
+import type { Signal } from "../../../shared/domain/signal.ts";
 
 /** What is kept free before the deadline: for the kubelet to stop containers and for us to look again. */
 export const RESERVE_SECONDS = 5;
+
+/** A drain that isn't finished by then is given up: the instance has been gone for minutes, or never went. */
+const GIVE_UP_AFTER_SECONDS = 300;
 
 /** No tier holds back longer than this for the grace of the next one. */
 const LONGEST_HEADSTART_SECONDS = 60;
@@ -17,9 +21,19 @@ export function plusSeconds(when: Date, seconds: number): Date {
   return new Date(when.getTime() + seconds * 1000);
 }
 
+/** When trying ends: 5 min after the deadline, or after the signal first came, if that was later. */
+export function givesUpAt({ deadline, receivedAt = deadline }: Pick<Signal, "deadline" | "receivedAt">): Date {
+  return plusSeconds(new Date(Math.max(deadline.getTime(), receivedAt.getTime())), GIVE_UP_AFTER_SECONDS);
+}
+
 /** The moment by which pods should have ended. */
 export function lastCall(deadline: Date): Date {
   return plusSeconds(deadline, -RESERVE_SECONDS);
+}
+
+/** From then on pods are evicted even from a node that can't be cordoned: what lands there again still has a minute. */
+export function lastChance(deadline: Date): Date {
+  return plusSeconds(lastCall(deadline), -LONGEST_HEADSTART_SECONDS);
 }
 
 /** The grace a pod would get with all the time in the world: its own, bounded by policy; at least 1 s, for 0 is a force deletion. */

@@ -3,8 +3,8 @@ import { done } from "../../../shared/domain/outcome.ts";
 import type { Signal } from "../../../shared/domain/signal.ts";
 import { InstancesUnavailable } from "../../../shared/ports/instances.ts";
 import { decideStranger, type StrangerAnswer } from "../decide/target.ts";
+import type { Verdict } from "../decide/verdict.ts";
 import type { DrainTools } from "../tools.ts";
-import type { Verdict } from "../verdict.ts";
 
 /** A verdict for each signal, by instance id. */
 export async function askAboutStrangers(

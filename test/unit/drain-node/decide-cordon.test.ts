@@ -20,7 +20,7 @@ const now = plusSeconds(signal.at, 2);
 const OURS = `spot-interruption/${signal.id}`;
 
 function changeOf(node: ClusterNode, about = signal, policy = aNodePolicy()): NodeChange | undefined {
-  const decision = decideCordon(node, about, policy, now);
+  const decision = decideCordon(node, { signal: about, policy, now });
   return decision.kind === "cordon" ? decision.change : undefined;
 }
 
@@ -121,18 +121,43 @@ describe("the record of another signal", () => {
     expect(recordIn(changeOf(ended))).not.toHaveProperty("blockedSince");
   });
   it("stands when its drain was over only after this signal came: both are of one interruption", () => {
-    const ended = withRecord({ decision: "drained", endedAt: now.toISOString() });
+    const ended = { ...withRecord({ decision: "drained", endedAt: now.toISOString() }), unschedulable: true };
     expect(recordIn(changeOf(ended))).toBeNull();
     expect(changeOf(ended)?.labels).toBeUndefined();
   });
   it.each(['{"v":2,"anything":true}', "no JSON", "{}"])("of an unknown version is left alone: %s", (annotation) => {
     expect(recordIn(changeOf(aNode({ annotations: { [DRAIN_ANNOTATION]: annotation } })))).toBeNull();
   });
+  it("gives way when its drain is over and somebody put the node to use again", () => {
+    const used = aNode({
+      annotations: { [DRAIN_ANNOTATION]: aRecord({ signal: OURS, decision: "drained", endedAt: now.toISOString() }) },
+      labels: { [INSTANCE_ID_LABEL]: AN_INSTANCE_ID, [DRAINING_LABEL]: "drained" },
+    });
+    expect(recordIn(changeOf(used))).toMatchObject({ decision: "draining" });
+    expect(changeOf(used)?.labels).toEqual({ [DRAINING_LABEL]: "involuntary" });
+  });
   it("a node that was seen empty for this very signal keeps its label", () => {
     const annotations = {
       [DRAIN_ANNOTATION]: aRecord({ signal: OURS, decision: "drained", endedAt: now.toISOString() }),
     };
-    const node = aNode({ annotations, labels: { [INSTANCE_ID_LABEL]: AN_INSTANCE_ID, [DRAINING_LABEL]: "drained" } });
+    const node = aNode({
+      annotations,
+      unschedulable: true,
+      labels: { [INSTANCE_ID_LABEL]: AN_INSTANCE_ID, [DRAINING_LABEL]: "drained" },
+    });
     expect(changeOf(node)?.labels).toBeUndefined();
+  });
+});
+
+describe("a taint that admission refused", () => {
+  const refused = decideCordon(aNode(), { signal, policy: aNodePolicy(), now, taintRefused: "webhook says no" });
+  const change = refused.kind === "cordon" ? refused.change : undefined;
+  it("is left out, and the record says why", () => {
+    expect(change?.taints).toBeUndefined();
+    expect(change?.unschedulable).toBe(true);
+    expect(recordIn(change)).toMatchObject({ taintRefused: "webhook says no" });
+  });
+  it("is not asked for again", () => {
+    expect(changeOf(after(aNode(), change))).toBeUndefined();
   });
 });

@@ -176,8 +176,18 @@ describe("an unreachable node", () => {
   it("case 41: its kubelet isn't waited for", () => {
     expect(stepAt(4, [aPod({ deletionTimestamp: at(2) })], { node })).toMatchObject({
       kind: "unreachable",
-      terminating: 1,
+      unconfirmed: 1,
     });
+  });
+  it("is never called empty while pods are stuck there", () => {
+    expect(stepAt(4, [aPod({ deletionTimestamp: at(-70) })], { node })).toMatchObject({
+      kind: "unreachable",
+      unconfirmed: 1,
+    });
+  });
+  it("has its pods' long ends shortened at once: nobody will look again", () => {
+    const step = stepAt(4, [aPod({ deletionTimestamp: at(300) })], { node });
+    expect(step).toMatchObject({ kind: "evict", evictions: [], tightenings: [{ graceSeconds: 111 }] });
   });
   it("is empty like any other where no pod is left", () => {
     expect(stepAt(4, [], { node }).kind).toBe("looks-empty");
@@ -201,18 +211,18 @@ describe("when to look again after a wave", () => {
     usualSeconds: 3,
     throttledSeconds: [],
     unanswered: false,
-    refused: [],
+    blocked: [],
     now: at(1),
     signal,
     policy: aNodePolicy(),
   };
   it.each([
     ["as planned", {}, 3],
-    ["as the API server says, when it is busy", { throttledSeconds: [2, 7] }, 7],
-    ["within 10 s, whatever the API server says", { throttledSeconds: [600] }, 10],
+    ["as the API server says, when it is busy", { throttledSeconds: [2, 4] }, 4],
+    ["within 5 s, whatever the API server says", { throttledSeconds: [600] }, 5],
     ["in 1 s, when nobody knows what happened", { unanswered: true }, 1],
-    ["when the patience of a budget ends, if that is sooner", { refused: [aPod()], now: at(110) }, 2.5],
-    ["not before 1 s", { refused: [aPod()], now: at(118) }, 1],
+    ["when the patience of a budget ends, if that is sooner", { blocked: [aPod()], now: at(110) }, 2.5],
+    ["not before 1 s", { blocked: [aPod()], now: at(118) }, 1],
   ])("%s", (_, given, seconds) => {
     expect(decideLookAgain({ ...wave, ...given })).toBe(seconds);
   });

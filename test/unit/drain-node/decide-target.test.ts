@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { decideIdentity, decideStranger, decideTarget } from "../../../functions/drain-node/decide/target.ts";
 import { plusSeconds } from "../../../functions/drain-node/decide/times.ts";
-import { KARPENTER_NODEPOOL_LABEL } from "../../../shared/domain/keys.ts";
+import { DRAIN_ANNOTATION, KARPENTER_NODEPOOL_LABEL } from "../../../shared/domain/keys.ts";
 import { AN_INSTANCE_ID, aNode, providerIdOf } from "../../builders/a-node.ts";
 import { aPolicy } from "../../builders/a-policy.ts";
 import { aSpotInterruption } from "../../builders/a-signal.ts";
@@ -54,6 +54,23 @@ describe("nodes that are not to be touched", () => {
     ["nor does one that nobody hears of", 421, "Unknown", undefined],
   ] as const)("%s (+%d s, Ready %s)", (_, now, ready, decision) => {
     expect(decideTarget(signal, aNode({ ready }), aPolicy(), at(now))?.decision).toBe(decision);
+  });
+});
+
+describe("a drain that goes on", () => {
+  const record = (given: object) => ({
+    [DRAIN_ANNOTATION]: JSON.stringify({
+      ...{ v: 1, signal: "spot-interruption/x", decision: "draining", because: "test" },
+      ...{ deadline: signal.deadline.toISOString(), startedAt: signal.at.toISOString(), ...given },
+    }),
+  });
+  it.each([
+    ["is not called stale, however late: its own bound ends it", {}, true, undefined],
+    ["is, once it has ended", { endedAt: signal.deadline.toISOString() }, true, "stale"],
+    ["is, once somebody put the node to use again", {}, false, "stale"],
+  ])("%s", (_, given, unschedulable, decision) => {
+    const node = aNode({ annotations: record(given), unschedulable });
+    expect(decideTarget(signal, node, aPolicy(), at(421))?.decision).toBe(decision);
   });
 });
 

@@ -1,5 +1,5 @@
 /** What a step of a drain came to: the decision as operators know it, and how the message's loop goes on. */
-import type { Outcome } from "../../shared/domain/outcome.ts";
+import type { Outcome } from "../../../shared/domain/outcome.ts";
 
 /** Few values: it is a dimension of a metric. */
 export type DecisionName =
