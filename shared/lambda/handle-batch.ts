@@ -37,7 +37,8 @@ export async function handleBatch<S>(records: readonly SQSRecord[], loop: BatchL
 async function outcomesOf<S>(records: readonly SQSRecord[], loop: BatchLoop<S>): Promise<readonly Settling[]> {
   const readings = records.map((message) => ({ message, reading: loop.read(message) }));
   const open = readings.flatMap(({ message, reading }) => (reading.kind === "signal" ? [{ message, ...reading }] : []));
-  const outcomes = await loop.step(open.map(({ signal }) => signal)).catch((error: unknown) => {
+  const signals = open.map(({ signal }) => signal);
+  const outcomes = await (signals.length > 0 ? loop.step(signals) : Promise.resolve([])).catch((error: unknown) => {
     const messages = open.map(({ message }) => message);
     loop.onUnsettled(messages, error);
     return [];

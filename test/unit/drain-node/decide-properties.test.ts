@@ -175,8 +175,11 @@ describe("for any pods, policy and delay of the notice", () => {
       if (start > 100) return;
       for (const { seconds, step, pods } of history.steps) {
         if (seconds >= 120 && step.kind !== "looks-empty") {
-          for (const pod of pods)
-            expect(classifyPod(pod, at(seconds)), `${pod.name} at +${seconds} s`).not.toMatchObject({ kind: "work" });
+          for (const pod of pods) {
+            const as = classifyPod(pod, at(seconds));
+            expect(as.kind, `${pod.name} at +${seconds} s`).not.toBe("work");
+            if (as.kind === "terminating") expect(secondsUntil(as.endsAt, signal.at)).toBeLessThanOrEqual(121);
+          }
         }
       }
     });

@@ -139,13 +139,20 @@ describe("the metrics", () => {
         note({ kind: "eviction-blocked", pod: `default/p-${n}`, budget: `b-${n}`, because: "x" }, fact.signal);
         note({ kind: "deleted-past-budget", pod: `default/p-${n}`, budget: `b-${n}`, graceSeconds: 30 }, fact.signal);
         note({ kind: "pods-stuck", nodeName, pods: [`default/p-${n}`] }, fact.signal);
+        note({ kind: "pod-failed", pod: `default/p-${n}`, because: `reason ${n}` }, fact.signal);
+        note({ kind: "cordon-incomplete", nodeName, because: `reason ${n}` }, fact.signal);
+        note({ kind: "record-left-alone", nodeName, because: `reason ${n}` }, fact.signal);
+        note({ kind: "event-not-posted", because: `reason ${n}` }, fact.signal);
+        note({ kind: "step-failed", error: new Error(`reason ${n}`) }, fact.signal);
+        note({ kind: "messages-unsettled", messageIds: [`m-${n}`], error: new Error(`reason ${n}`) });
+        note({ kind: "settled-at-the-door", decision: "unreadable", outcome: done(`reason ${n}`) });
       }
       metrics.publishStoredMetrics();
       return series();
     };
     const ofTwo = seriesOf(2);
     expect(seriesOf(1000)).toEqual(ofTwo);
-    expect(ofTwo.size).toBeLessThan(20);
+    expect(ofTwo.size).toBeLessThan(30);
     expect([...ofTwo].join()).toContain("nodekeeper secondsToCordon service=drain-urgent cluster=blue");
     expect([...ofTwo].join()).toContain("nodekeeper oldestUnfinishedSignalSeconds service=drain-urgent cluster=blue");
     expect([...ofTwo].join()).toContain(

@@ -43,7 +43,7 @@ describe("golden samples", () => {
     expect(reading).toMatchObject({ kind: "signal", signal: { kind: sample.event } });
   });
 
-  it.each([
+  const refusals = [
     ["refused-instance-id-missing.json", "instance-id"],
     ["refused-instance-id-upper-case.json", "instance-id: is no EC2 instance id"],
     ["refused-instance-id-is-an-arn.json", "instance-id: is no EC2 instance id"],
@@ -54,15 +54,15 @@ describe("golden samples", () => {
     ["refused-time-not-rfc-3339.json", "time"],
     ["refused-account-missing.json", "account"],
     ["refused-envelope-version-unknown.json", "version"],
-  ])("spot-interruption/%s is refused for its %s", (file, named) => {
+  ] as const;
+  it.each(refusals)("spot-interruption/%s is refused for its %s", (file, named) => {
     const sample = samples.find((one) => one.file === file);
     const reading = readSignal(sample?.body ?? "", urgentEvents, HOME);
     expect(reading).toMatchObject({ kind: "unreadable", because: expect.stringContaining(named) });
   });
 
-  it("no refused sample is forgotten in the table above, and none is accepted", () => {
-    for (const { file, body } of samples.filter((one) => one.file.startsWith("refused-"))) {
-      expect(readSignal(body, urgentEvents, HOME).kind, file).toBe("unreadable");
-    }
+  it("no refused sample is forgotten in the table above", () => {
+    const refused = samples.map(({ file }) => file).filter((file) => file.startsWith("refused-"));
+    expect(refused.toSorted()).toEqual(refusals.map(([file]) => file).toSorted());
   });
 });

@@ -54,6 +54,7 @@ async function run(
 ) {
   const unsettled: [readonly string[], string][] = [];
   const stepped: string[] = [];
+  let steps = 0;
   const response = await handleBatch(
     Object.keys(outcomes).map((id) => aRecord(id)),
     {
@@ -63,6 +64,7 @@ async function run(
           : { kind: "signal", signal: body },
       step: async (signals) => {
         stepped.push(...signals);
+        steps++;
         return signals.map((signal) => {
           const outcome = outcomes[signal];
           return outcome === undefined || outcome === "unreadable" ? done("never") : outcome;
@@ -78,6 +80,7 @@ async function run(
     kept: response.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier).toSorted(),
     unsettled,
     stepped,
+    steps,
     ...queue,
   };
 }
@@ -107,7 +110,7 @@ describe("settling a batch", () => {
 
   it("a batch without a signal asks for no step", async () => {
     const ran = await run({ bad: "unreadable" });
-    expect(ran.stepped).toEqual([]);
+    expect(ran.steps).toBe(0);
     expect(ran.kept).toEqual([]);
   });
 });
