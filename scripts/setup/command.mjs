@@ -42,3 +42,11 @@ export async function execute(command, args, { cwd = REPOSITORY, env = {} } = {}
   const code = await new Promise((resolve, reject) => child.once("error", reject).once("close", resolve));
   if (code !== 0) throw new SetupFault(`running ${command} ${args.join(" ")} failed (${code})\n${printed}`);
 }
+
+/** Like Promise.all, but nothing is still at work when a fault is told. */
+export async function allOf(works) {
+  const ended = await Promise.allSettled(works);
+  const failed = ended.find(({ status }) => status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+  return ended.map(({ value }) => value);
+}

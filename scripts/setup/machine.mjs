@@ -6,29 +6,39 @@ import { SetupFault, say } from "./output.mjs";
 const BRINGS_NODE = ["linux-x64", "linux-arm64"].includes(`${process.platform}-${process.arch}`);
 const NODE_MAJOR = BRINGS_NODE ? 20 : 24;
 const PYTHON_CANDIDATES = ["python3", "python", "python3.14", "python3.13", "python3.12", "python3.11", "python3.10"];
+/** What Kubernetes needs to be built. */
 const GO_VERSION = [1, 26];
 
 /**
- * Gives the python command and the go command to use; go is undefined where there is none.
+ * Gives the python command and the go command to use, each undefined where the mode has no use for it. `missing` names
+ * the programs of Kubernetes that aren't on this machine: Go is asked for only if there are any.
  * @throws SetupFault that names everything missing for `mode`.
  */
-export function inspectMachine(mode) {
+export function inspectMachine(mode, missing) {
   const faults = [];
   if (Number(process.versions.node.split(".")[0]) < NODE_MAJOR) {
     faults.push(`Node ${NODE_MAJOR} or newer, to run the project (this is ${process.version})`);
   }
   if (!isInstalled("npm")) faults.push("npm, to install packages");
 
-  const python = mode === "check" ? undefined : findPython();
-  if (mode !== "check" && python === undefined) {
+  const python = mode.pythons.length > 0 ? findPython() : undefined;
+  if (mode.pythons.length > 0 && python === undefined) {
     faults.push(
       "Python 3.10 or newer with venv (Debian: python3-venv), for the AWS emulator of the demo and the tests",
     );
   }
+
+  const wantsGo = ["built", "needed"].includes(mode.programs) && missing.length > 0;
+  const go = wantsGo ? findGo() : undefined;
+  if (wantsGo && !go.isNewEnough) {
+    const lack = lackOfGo(go.version, missing);
+    if (mode.programs === "needed") faults.push(lack);
+    else say(`this machine lacks ${lack}; suites that need them will be skipped, by name`);
+  }
   if (faults.length > 0) {
     throw new SetupFault(`this machine lacks:\n${faults.map((fault) => `  - ${fault}`).join("\n")}`);
   }
-  return { python, go: mode === "test" ? findGo() : undefined };
+  return { python, go: go?.isNewEnough ? "go" : undefined };
 }
 
 function findPython() {
@@ -40,13 +50,20 @@ function findPython() {
   return undefined;
 }
 
-/** Go isn't demanded here: it is needed only where the Kubernetes programs aren't found built. */
+/** `version` is undefined where there is no Go at all. */
 function findGo() {
   const [, major, minor] = (ask("go", ["env", "GOVERSION"]) ?? "").match(/^go(\d+)\.(\d+)/) ?? [];
-  if (major === undefined) return undefined;
-  const newEnough =
+  if (major === undefined) return { version: undefined, isNewEnough: false };
+  const isNewEnough =
     Number(major) > GO_VERSION[0] || (Number(major) === GO_VERSION[0] && Number(minor) >= GO_VERSION[1]);
-  if (newEnough) return "go";
-  say(`Go ${major}.${minor} is too old to build Kubernetes: ${GO_VERSION.join(".")} or newer is needed`);
-  return undefined;
+  return { version: `${major}.${minor}`, isNewEnough };
+}
+
+function lackOfGo(version, missing) {
+  const instead = version === undefined ? "" : ` (this is ${version})`;
+  const use = "for a real Kubernetes control plane in the tests and in `npm run demo -- --cluster real`";
+  return (
+    `Go ${GO_VERSION.join(".")} or newer${instead}, to build ${missing.join(", ")} once, ${use}; ` +
+    "or a folder with them in KUBEBUILDER_ASSETS"
+  );
 }

@@ -4,24 +4,40 @@
 export class SetupFault extends Error {}
 
 export function say(text) {
-  process.stderr.write(`setup: ${text}\n`);
+  write(`setup: ${text}\n`);
 }
 
 /** On a terminal the line is rewritten each second; in a log a line every half minute shows that it still goes on. */
 const TICK_MILLISECONDS = process.stderr.isTTY ? 1000 : 30_000;
 
+/** When each thing that is under way began, by its label: several may be at a time. */
+const underWay = new Map();
+
 /** Runs `work` under a line such as "building kube-apiserver … 84 s". */
 export async function withProgress(label, work) {
-  const start = Date.now();
-  const line = () => `setup: ${label} … ${Math.round((Date.now() - start) / 1000)} s`;
-  const show = () => process.stderr.write(process.stderr.isTTY ? `\r${line()}` : `${line()}\n`);
+  underWay.set(label, Date.now());
   show();
   const timer = setInterval(show, TICK_MILLISECONDS);
   try {
     return await work();
   } finally {
     clearInterval(timer);
-    show();
-    if (process.stderr.isTTY) process.stderr.write("\n");
+    const last = progressOf(label);
+    underWay.delete(label);
+    say(last);
   }
+}
+
+function progressOf(label) {
+  return `${label} … ${Math.round((Date.now() - underWay.get(label)) / 1000)} s`;
+}
+
+function show() {
+  const line = `setup: ${[...underWay.keys()].map(progressOf).join("; ")}`;
+  // The terminal's last line stays open: whatever is said next takes its place.
+  process.stderr.write(process.stderr.isTTY ? `\r${line}\u001b[K` : `${line}\n`);
+}
+
+function write(text) {
+  process.stderr.write(process.stderr.isTTY ? `\r${text.replace(/\n$/, "\u001b[K\n")}` : text);
 }

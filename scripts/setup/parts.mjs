@@ -5,11 +5,11 @@ import { REPOSITORY } from "./command.mjs";
 
 const PARTS_FILE = join(REPOSITORY, "node_modules/.cache/nodekeeper/parts.json");
 
-export function recordParts(pythons, { found, missing }) {
-  const parts = { v: 1, programs: { ...found, ...pythons }, missing };
+/** `programs` are absolute paths by name, and `missing` reasons by name. */
+export function recordParts(programs, missing) {
   const partial = `${PARTS_FILE}.${process.pid}`;
   mkdirSync(dirname(PARTS_FILE), { recursive: true });
-  writeFileSync(partial, JSON.stringify(parts, undefined, 2));
+  writeFileSync(partial, JSON.stringify({ v: 1, programs, missing }, undefined, 2));
   // Readers see the old note or the new one, never half of it.
   renameSync(partial, PARTS_FILE);
 }

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { ask, execute, REPOSITORY, SYSTEM_PATH } from "./command.mjs";
 import { CACHE_FOLDER, once } from "./once.mjs";
-import { SetupFault, say, withProgress } from "./output.mjs";
+import { withProgress } from "./output.mjs";
 
 const KUBERNETES = { module: "kubernetes", version: "1.36.3", ldflags: kubernetesStamp("1.36.3") };
 const ETCD = { module: "etcd", version: "3.6.16", ldflags: "" };
@@ -26,28 +26,24 @@ const PROGRAMS = {
   kubectl: { ...KUBERNETES, source: "k8s.io/kubernetes/cmd/kubectl", tell: ["version", "--client"] },
 };
 
-/**
- * Paths by name of the programs found, and reasons by name for the others.
- * @throws SetupFault where a build fails, and on CI where one is missing: there nothing may be skipped.
- */
-export async function findOrBuildPrograms(go, mayBuild) {
-  const found = {};
-  const missing = {};
-  for (const [name, program] of Object.entries(PROGRAMS)) {
-    const path = findProgram(name, program) ?? (mayBuild && go ? await build(go, name, program) : undefined);
-    if (path === undefined)
-      missing[name] = mayBuild ? "not found, and no Go 1.26 to build it with" : "run: npm run setup";
-    else found[name] = path;
-  }
-  if (mayBuild && Object.keys(missing).length > 0) report(Object.keys(missing));
-  return { found, missing };
+/** Paths by name of the programs that are on this machine, and the names of the others. */
+export function findPrograms() {
+  const paths = Object.entries(PROGRAMS).map(([name, program]) => [name, findProgram(name, program)]);
+  return {
+    found: Object.fromEntries(paths.filter(([, path]) => path !== undefined)),
+    missing: paths.filter(([, path]) => path === undefined).map(([name]) => name),
+  };
 }
 
-function report(names) {
-  const advice = "install Go 1.26 or newer, which builds them once (about ten minutes), or set KUBEBUILDER_ASSETS";
-  if (process.env.CI)
-    throw new SetupFault(`missing on CI, where nothing may be skipped: ${names.join(", ")}; ${advice}`);
-  say(`missing: ${names.join(", ")}. Suites that need them will be skipped, by name. To run them, ${advice}.`);
+/**
+ * Builds programs one after the other and gives their paths by name; none without `go`.
+ * @throws SetupFault where a build fails.
+ */
+export async function buildPrograms(go, names) {
+  const built = {};
+  if (go === undefined) return built;
+  for (const name of names) built[name] = await build(go, name, PROGRAMS[name]);
+  return built;
 }
 
 function findProgram(name, program) {

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { ask, execute, REPOSITORY } from "./command.mjs";
+import { allOf, ask, execute, REPOSITORY } from "./command.mjs";
 import { CACHE_FOLDER, once } from "./once.mjs";
 import { withProgress } from "./output.mjs";
 
@@ -13,13 +13,10 @@ const NAMES = ["emulator", "moto"];
  * of if they are there.
  */
 export async function installPythons(python, wanted) {
-  const found = {};
-  for (const name of NAMES) {
-    const environment = locate(python, name);
-    if (wanted.includes(name)) await install(python, environment);
-    if (works(environment)) found[`${name}-python`] = environment.binary;
-  }
-  return found;
+  if (wanted.length === 0) return {};
+  const environments = NAMES.map((name) => locate(python, name));
+  await allOf(environments.filter(({ name }) => wanted.includes(name)).map((one) => install(python, one)));
+  return Object.fromEntries(environments.filter(works).map(({ name, binary }) => [`${name}-python`, binary]));
 }
 
 function locate(python, name) {
