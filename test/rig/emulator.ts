@@ -91,7 +91,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
 /** Without `auth` the emulator takes the access key for the account, and any secret. */
 function rootCredentials(auth: boolean, account: string): Credentials {
   if (!auth) return { accessKeyId: account, secretAccessKey: "test" };
-  return { accessKeyId: "AKIAIOSFODNN7RIGROOT", secretAccessKey: "rig-root-secret-of-one-test-run" };
+  return { accessKeyId: "root-of-one-test-run", secretAccessKey: "rig-root-secret-of-one-test-run" };
 }
 
 function keyPair({ accessKeyId, secretAccessKey }: Credentials) {

@@ -54,7 +54,7 @@ describeReal("the AWS emulator with rights enforced", ["emulator"], () => {
   });
 
   it("refuses a key pair that it never gave out", async () => {
-    const credentials = { accessKeyId: "AKIAIOSFODNN7UNKNOWN", secretAccessKey: "guessed" };
+    const credentials = { accessKeyId: "unknown-to-the-emulator", secretAccessKey: "guessed" };
     const client = new SQSClient({ ...emulator.clientConfig, credentials });
     await expect(client.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: "x" }))).rejects.toThrow();
   });
