@@ -7,7 +7,7 @@ export default defineConfig({
   test: {
     projects: [
       // Tests share no state: they may share their modules, and half of the time is saved.
-      { test: { name: "unit", include: ["test/unit/**/*.test.ts"], isolate: false } },
+      { test: { name: "unit", include: ["test/unit/**/*.test.ts"], isolate: false, testTimeout: 20_000 } },
       {
         // One process for all: loading the CDK is most of what these tests take.
         test: {

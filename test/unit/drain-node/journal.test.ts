@@ -127,23 +127,24 @@ describe("the metrics", () => {
   it("case 16: a thousand nodes make no more series than two", () => {
     const seriesOf = (nodes: number) => {
       lines.length = 0;
+      vi.stubEnv("LOG_LEVEL", "SILENT");
       const { note, metrics } = aJournal();
       for (let n = 1; n <= nodes; n++) {
         const fact = decidedOn(n);
         const nodeName = `node-${n}`;
         note({ kind: "received" }, fact.signal);
-        note(fact, fact.signal);
-        note({ ...fact, outcome: { kind: "again", afterSeconds: 3, because: "x" } }, fact.signal);
-        note({ kind: "cordoned", nodeName, secondsSinceEvent: n }, fact.signal);
-        note({ kind: "emptied", nodeName, secondsSinceEvent: n, secondsLeft: 100 }, fact.signal);
-        note({ kind: "eviction-blocked", pod: `default/p-${n}`, budget: `b-${n}`, because: "x" }, fact.signal);
-        note({ kind: "deleted-past-budget", pod: `default/p-${n}`, budget: `b-${n}`, graceSeconds: 30 }, fact.signal);
-        note({ kind: "pods-stuck", nodeName, pods: [`default/p-${n}`] }, fact.signal);
-        note({ kind: "pod-failed", pod: `default/p-${n}`, because: `reason ${n}` }, fact.signal);
-        note({ kind: "cordon-incomplete", nodeName, because: `reason ${n}` }, fact.signal);
-        note({ kind: "record-left-alone", nodeName, because: `reason ${n}` }, fact.signal);
-        note({ kind: "event-not-posted", because: `reason ${n}` }, fact.signal);
-        note({ kind: "step-failed", error: new Error(`reason ${n}`) }, fact.signal);
+        note(fact);
+        note({ ...fact, outcome: { kind: "again", afterSeconds: 3, because: "x" } });
+        note({ kind: "cordoned", nodeName, secondsSinceEvent: n });
+        note({ kind: "emptied", nodeName, secondsSinceEvent: n, secondsLeft: 100 });
+        note({ kind: "eviction-blocked", pod: `default/p-${n}`, budget: `b-${n}`, because: "x" });
+        note({ kind: "deleted-past-budget", pod: `default/p-${n}`, budget: `b-${n}`, graceSeconds: 30 });
+        note({ kind: "pods-stuck", nodeName, pods: [`default/p-${n}`] });
+        note({ kind: "pod-failed", pod: `default/p-${n}`, because: `reason ${n}` });
+        note({ kind: "cordon-incomplete", nodeName, because: `reason ${n}` });
+        note({ kind: "record-left-alone", nodeName, because: `reason ${n}` });
+        note({ kind: "event-not-posted", because: `reason ${n}` });
+        note({ kind: "step-failed", error: new Error(`reason ${n}`) });
         note({ kind: "messages-unsettled", messageIds: [`m-${n}`], error: new Error(`reason ${n}`) });
         note({ kind: "settled-at-the-door", decision: "unreadable", outcome: done(`reason ${n}`) });
       }
