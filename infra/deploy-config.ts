@@ -3,6 +3,7 @@
  * shape. Everything is checked here, once; the stack gets values that are true.
  */
 import * as z from "zod";
+import { stsHost } from "../shared/domain/identity.ts";
 import { policySchema } from "../shared/domain/policy.ts";
 import { apiCaFile } from "./api-ca.ts";
 import { DeployConfigFaults, describeFaults } from "./deploy-config-faults.ts";
@@ -88,7 +89,7 @@ const deployConfigSchema = (directory: string) =>
       .optional(),
     region: z
       .string()
-      .regex(/^[a-z]{2}(-[a-z]+)+-\d$/, "is no region")
+      .refine((region) => stsHost(region) !== undefined, "is no region whose STS we know: tokens are signed for it")
       .optional(),
     api: apiSchema(directory),
     network: networkSchema,

@@ -64,6 +64,10 @@ describe("a right configuration", () => {
     ]);
   });
 
+  test.each(["eu-west-1", "us-gov-east-1", "cn-north-1", "ap-southeast-12"])("may be in %s", (region) => {
+    expect(faultsOf({ ...right, region })).toEqual([]);
+  });
+
   test("the longest name of a cluster still fits the name of every role", () => {
     const longest = "a".repeat(32);
     expect(faultsOf({ ...right, cluster: longest })).toEqual([]);
@@ -136,6 +140,11 @@ describe("refused", () => {
       /^cluster: .*; for example "production"$/,
     ],
     ["a cluster's name that is too long for a role", { cluster: "a".repeat(33) }, /^cluster: must be 1 to 32/],
+    [
+      "a region in which no token could be signed",
+      { region: "us-iso-east-1" },
+      /^region: is no region whose STS we know.*; for example "eu-west-1"$/,
+    ],
     ["a key that nobody reads", { retention: 3 }, /^retention: is no key; known here: cluster, account/],
     ["a way to the API that doesn't exist", api({ via: "tunnel" }), /^api\.via: .*"relay"\|"eks"; for example "eks"$/],
     ["a plain-http API", api({ url: "http://relay:8080" }), /^api\.url: must be an https URL; for example "https:/],
