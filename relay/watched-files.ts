@@ -33,21 +33,25 @@ export async function followFiles(
 ): Promise<FileWatch> {
   const first = await readAll(paths);
   use(...first);
-  let seen = first.join("\0");
-  let faulty = false;
+  let inUse = first.join("\0");
+  /** The content (or why there is none) that was told last; forgotten as soon as what is there is good. */
+  let lastRefused: string | undefined;
 
   const check = async () => {
+    let found: string | undefined;
     try {
       const contents = await readAll(paths);
-      if (contents.join("\0") === seen) return;
-      seen = contents.join("\0");
-      use(...contents);
-      faulty = false;
-      options.report(name, "loaded", undefined);
+      found = contents.join("\0");
+      if (found !== inUse) {
+        use(...contents);
+        inUse = found;
+        options.report(name, "loaded", undefined);
+      }
+      lastRefused = undefined;
     } catch (error) {
-      if (faulty) return;
-      faulty = true;
-      options.report(name, "refused", reasonOf(error));
+      const refused = found ?? reasonOf(error);
+      if (refused !== lastRefused) options.report(name, "refused", reasonOf(error));
+      lastRefused = refused;
     }
   };
   const timer = setInterval(() => void check(), options.everySeconds * 1000);

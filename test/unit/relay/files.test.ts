@@ -90,6 +90,32 @@ describe("a watched file", () => {
     expect(used).toEqual(["one", "two"]);
     watch.stop();
   });
+  test("that was away and comes back as it was is told again when it goes bad", async () => {
+    const path = join(folder, "back");
+    await writeFile(path, "one");
+    const watch = await follow(path);
+    await unlink(path);
+    await watch.check();
+    await writeFile(path, "one");
+    await watch.check();
+    await writeFile(path, "bad");
+    await watch.check();
+    expect(reports).toEqual([expect.stringMatching(/^refused ENOENT/), "refused it is bad"]);
+    expect(used).toEqual(["one"]);
+    watch.stop();
+  });
+  test("that goes from bad to worse is told each time, and nothing more when it is again what is in use", async () => {
+    const path = join(folder, "worse-and-worse");
+    await writeFile(path, "one");
+    const watch = await follow(path);
+    for (const text of ["bad", "bad too", "bad too", "one", "bad too"]) {
+      await writeFile(path, text);
+      await watch.check();
+    }
+    expect(reports).toEqual(["refused it is bad", "refused it is bad", "refused it is bad"]);
+    expect(used).toEqual(["one"]);
+    watch.stop();
+  });
   test("that is missing or not acceptable at the start is an error", async () => {
     await expect(follow(join(folder, "never"))).rejects.toThrow(/ENOENT/);
     await writeFile(join(folder, "worse"), "bad");
