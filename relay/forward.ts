@@ -3,7 +3,7 @@
  * headers on a list go up: what impersonates, authenticates, upgrades or tells of other proxies stays behind because
  * it isn't on it.
  */
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { answerStatus, type OwnStatus } from "./answer.ts";
 import type { ApiServer } from "./api-server.ts";
@@ -47,8 +47,10 @@ export async function forward(request: IncomingMessage, response: ServerResponse
   if (bodyFault !== undefined) return fail(response, bodyFault.status, bodyFault.because);
 
   const end = endOf(response, how.watch ? how.limits.watchSeconds : how.limits.requestSeconds);
+  let upstream: ClientRequest | undefined;
   try {
-    const answer = await exchange(request, how, end);
+    upstream = openUpstream(request, how, end);
+    const answer = await exchange(request, upstream);
     const status = answer.statusCode ?? 502;
     if (status === 401) {
       answer.destroy();
@@ -64,6 +66,9 @@ export async function forward(request: IncomingMessage, response: ServerResponse
     if (end.reason === CALLER_GONE) return { kind: "caller-gone" };
     if (end.reason === TIME_UP) return fail(response, 504, "the API server did not answer in time");
     return fail(response, 502, `reaching the API server: ${error instanceof Error ? error.message : "failed"}`);
+  } finally {
+    // Answered before the body was complete: the rest will never be sent, and the connection would wait for it forever.
+    if (!request.complete) upstream?.destroy();
   }
 }
 
@@ -78,15 +83,15 @@ function endOf(response: ServerResponse, seconds: number): AbortSignal {
   return end.signal;
 }
 
-/** Sends the request and gives the beginning of the answer. The signal ends both directions at any time. */
-function exchange(request: IncomingMessage, how: Forwarding, signal: AbortSignal): Promise<IncomingMessage> {
+/** The signal ends both directions at any time. */
+function openUpstream(request: IncomingMessage, how: Forwarding, signal: AbortSignal): ClientRequest {
+  const { method = "", url: target = "" } = request;
+  return how.apiServer.request({ method, target, headers: headersUp(request, how.user), signal });
+}
+
+/** Sends the body and gives the beginning of the answer. */
+function exchange(request: IncomingMessage, upstream: ClientRequest): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const upstream = how.apiServer.request({
-    method: request.method ?? "",
-    target: request.url ?? "",
-    headers: headersUp(request, how.user),
-    signal,
-  });
   upstream.on("response", resolve);
   upstream.on("error", reject);
   // pipe, not pipeline: that would destroy the caller's socket when the API server fails, and 502 couldn't be said.

@@ -1,6 +1,7 @@
 /** Streams, aborts and limits of requests that are passed on. */
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import * as https from "node:https";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, test } from "vitest";
 import { apiServerAt } from "../../../relay/api-server.ts";
@@ -30,6 +31,10 @@ function held(): () => Promise<ServerResponse> {
     if (response === undefined) throw new Error("nothing was asked");
     return response;
   };
+}
+function portOf(server: https.Server): number {
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
 }
 async function nextChunk(response: IncomingMessage): Promise<string> {
   const [chunk] = await once(response, "data");
@@ -179,6 +184,36 @@ describe("limits", () => {
       .toBe(200);
   });
 });
+
+test.each([
+  ["and is passed on", 429, 429],
+  ["and says that our own token is bad", 401, 503],
+])(
+  "an answer that comes before the body is complete %s leaves no connection to the API server behind",
+  async (_name, status, expected) => {
+    const authority = await createAuthority();
+    const { certPem, keyPem } = await authority.issue({ commonName: "API server", hosts: ["127.0.0.1"] });
+    await using early = https.createServer({ cert: certPem, key: keyPem }, (_request, response) => {
+      response.writeHead(status, { "content-length": 2 }).end("{}");
+    });
+    await once(early.listen(0, "127.0.0.1"), "listening");
+    const kubeApi = { url: `https://127.0.0.1:${portOf(early)}`, ca: authority.certPem, token: "t" };
+    rig = await startRelayRig({ kubeApi });
+
+    const caller = https.request({
+      ...{ host: "127.0.0.1", port: rig.port, ca: rig.authority.certPem, agent: false },
+      ...{ method: "POST", path: "/api/v1/namespaces/default/events" },
+      headers: { authorization: `Bearer ${tokenWith(new Date())}`, "content-length": 1000 },
+    });
+    caller.on("error", () => {});
+    caller.write("half of it");
+    const [response] = await once(caller, "response");
+    expect(response.statusCode).toBe(expected);
+    response.resume();
+    await expect.poll(() => promisify(early.getConnections.bind(early))(), { timeout: 3_000 }).toBe(0);
+    caller.destroy();
+  },
+);
 
 test("several large answers at once come through whole", async () => {
   const { relay, token } = await setup();
