@@ -35,8 +35,11 @@ const RESOURCE_PATH = new RegExp(
     `(?:/namespaces/(?<namespace>${SEGMENT}))?` +
     `/(?<resource>[a-z]+)(?:/(?<name>${SEGMENT})(?:/(?<subresource>[a-z]+))?)?$`,
 );
-/** Printable ASCII without what URL parsers disagree about: fragment, backslash, quotes, brackets, semicolon. */
-const QUERY = /^[A-Za-z0-9\-._~%!$&'()*+,=:@/?]*$/;
+/**
+ * Printable ASCII without what URL parsers disagree about: fragment, backslash, quotes, brackets, semicolon, and a
+ * second `?` at the start, which URLSearchParams drops and Go takes for a part of the first key.
+ */
+const QUERY = /^(?!\?)[A-Za-z0-9\-._~%!$&'()*+,=:@/?]*$/;
 
 export function authorize(roles: readonly Role[], user: string, request: AskedRequest): Authorization {
   if (request.upgrade) return refused("upgrade", "upgraded connections are never passed on");
@@ -47,7 +50,7 @@ export function authorize(roles: readonly Role[], user: string, request: AskedRe
 
   const resource = readPath(path);
   if (resource === undefined) return refused("target", "the path is not that of a Kubernetes resource");
-  if (!QUERY.test(query)) return refused("target", "the query holds a character that must be escaped");
+  if (!QUERY.test(query)) return refused("target", "the query holds a character that must be escaped, or begins twice");
 
   const watch = readWatch(query);
   if (watch === undefined) return refused("watch-parameter", "the watch parameter must be one of true, 1, false, 0");
