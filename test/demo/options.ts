@@ -27,7 +27,7 @@ Everything runs on loopback and ends with the demo. It exits with 0 only if ever
   --pods N        ordinary pods on them, 0 to 2000 (default 30)
   --interrupt N   nodes that get a spot interruption notice, 1 to --nodes (default 3)
   --cluster KIND  embedded: an API server in memory (default)
-                  real: etcd, kube-apiserver, controllers; needs \`node scripts/setup.mjs test\` once
+                  real: etcd, kube-apiserver, controllers; builds them once with Go 1.26, in ten minutes
   --keep          leave everything running after the summary, until Ctrl-C
   --help          this text`;
 

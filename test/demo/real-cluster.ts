@@ -1,14 +1,11 @@
 /** The scene in a real control plane, with the relay's own manifests applied and kwok in the part of the kubelets. */
-import { PROGRAM_NAMES, programPath, searchProgram } from "../rig/parts.ts";
+import { programPath } from "../rig/parts.ts";
 import { createNamespaces, createNodes, createPods } from "../rig/seed.ts";
 import { type RealCluster, startRealCluster } from "../support/real-cluster.ts";
 import type { DemoCluster } from "./demo-cluster.ts";
 import { BUDGET, DAEMON_SET, NAMESPACES, POD_STOP_MILLISECONDS, type Scene } from "./scene.ts";
 
-const NOT_IN_THE_CONTROL_PLANE: readonly string[] = ["emulator-python", "moto-python"];
-
 export async function startRealDemoCluster(scene: Scene): Promise<DemoCluster> {
-  requirePrograms();
   await using onFailure = new AsyncDisposableStack();
   const plane = onFailure.use(await startRealCluster({ kwok: { podStopMilliseconds: POD_STOP_MILLISECONDS } }));
   await fill(plane, scene);
@@ -22,15 +19,6 @@ export async function startRealDemoCluster(scene: Scene): Promise<DemoCluster> {
     commands: [`${kubectl} get nodes`, `${kubectl} get events --all-namespaces`],
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
-}
-
-function requirePrograms(): void {
-  const needed = PROGRAM_NAMES.filter((name) => !NOT_IN_THE_CONTROL_PLANE.includes(name));
-  const missing = needed.filter((name) => searchProgram(name).kind === "missing");
-  if (missing.length === 0) return;
-  throw new Error(
-    `--cluster real needs ${missing.join(", ")}: run \`node scripts/setup.mjs test\` once, which finds or builds them`,
-  );
 }
 
 async function fill(plane: RealCluster, { nodes, pods }: Scene): Promise<void> {
