@@ -44,6 +44,10 @@ export async function install(options: InstallationOptions): Promise<Installatio
   const emulator = onFailure.use(
     await startEmulator({ auth: true, ...(options.functionEnv && { functionEnv: options.functionEnv }) }),
   );
+  // Beside what follows, since it takes seconds; whatever happens, it has ended before the emulator does.
+  const bootstrapped = bootstrap(emulator);
+  const ended = bootstrapped.catch(() => {});
+  onFailure.defer(() => ended);
   const sts = onFailure.use(await startStsFront(emulator));
 
   onProgress("starting the relay");
@@ -70,7 +74,7 @@ export async function install(options: InstallationOptions): Promise<Installatio
   });
 
   onProgress("cdk bootstrap");
-  await bootstrap(emulator);
+  await bootstrapped;
   onProgress("cdk deploy");
   const outputs = (await deploy(emulator, { cdkOut }))[`nodekeeper-${cluster}`];
   if (outputs === undefined) throw new Error("deploying: the stack has no outputs");
