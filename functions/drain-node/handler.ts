@@ -50,7 +50,7 @@ const queue = sqsSignalQueue({
   deadLetterQueueUrl: env.DEAD_LETTER_QUEUE_URL,
 });
 const memory = new Memory();
-const home = { account: env.ACCOUNT_ID, region };
+const door = { accepted: urgentEvents, home: { account: env.ACCOUNT_ID, region } };
 
 async function handleSignals(event: SQSEvent, context: Context): Promise<SQSBatchResponse> {
   metrics.addMetric("messagesReceived", MetricUnit.Count, event.Records.length);
@@ -66,7 +66,7 @@ async function handleSignals(event: SQSEvent, context: Context): Promise<SQSBatc
     timeBudget: budget,
   };
   return handleBatch(event.Records, {
-    read: (record) => readMessage(record, urgentEvents, home, note),
+    read: (record) => readMessage(record, door, note),
     step: (signals) => drainNodes(signals, tools),
     queue,
     onUnsettled: (messages, error) =>

@@ -31,7 +31,7 @@ export async function prepareNode(
 
   const tools = toolsFor(signal, batch);
   const { node } = identity;
-  const left = decideTarget(signal, node, tools.policy, tools.clock.now());
+  const left = decideTarget(signal, { node, policy: tools.policy }, tools.clock.now());
   if (left) return settled({ ...left, nodeName: node.name });
   const policy = policyFor(tools.policy, node);
   if (policy.dryRun) return { kind: "drain", drain: { signal, node, policy, cordonedNow: false } };

@@ -7,12 +7,12 @@ import type { Signal } from "../../shared/domain/signal.ts";
 import type { Reading } from "../../shared/lambda/handle-batch.ts";
 import type { Note } from "./facts.ts";
 
-export function readMessage(
-  record: SQSRecord,
-  accepted: readonly EventDefinition[],
-  home: Home,
-  note: Note,
-): Reading<Signal> {
+export interface Door {
+  readonly accepted: readonly EventDefinition[];
+  readonly home: Home;
+}
+
+export function readMessage(record: SQSRecord, { accepted, home }: Door, note: Note): Reading<Signal> {
   const reading = readSignal(record.body, accepted, home);
   switch (reading.kind) {
     case "signal":

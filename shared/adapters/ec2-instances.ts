@@ -34,7 +34,7 @@ export function ec2Instances(settings: Ec2Settings): { during(signal: AbortSigna
   let client: Promise<Ec2> | undefined;
   return {
     during: (signal) => ({
-      async findInstances(ids) {
+      async listInstances(ids) {
         if (ids.length === 0) return [];
         try {
           client ??= loadEc2(settings).catch((error: unknown) => {

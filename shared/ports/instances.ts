@@ -12,7 +12,7 @@ export interface Instances {
    * answer, which is no error.
    * @throws InstancesUnavailable when throttled, denied or out of reach: "denied" is never "not found".
    */
-  findInstances(ids: readonly string[]): Promise<readonly Instance[]>;
+  listInstances(ids: readonly string[]): Promise<readonly Instance[]>;
 }
 
 export class InstancesUnavailable extends Error {

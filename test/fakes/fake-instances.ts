@@ -16,7 +16,7 @@ export class FakeInstances implements Instances {
     this.#refusal = reason;
   }
 
-  async findInstances(ids: readonly string[]): Promise<readonly Instance[]> {
+  async listInstances(ids: readonly string[]): Promise<readonly Instance[]> {
     if (ids.length === 0) return [];
     this.questions.push(ids);
     if (this.#refusal !== undefined) throw new InstancesUnavailable(`describing instances: ${this.#refusal}`);

@@ -37,10 +37,10 @@ async function reportOne({ eviction, answer, pastBudget }: Evicted, drain: Drain
       budget,
       graceSeconds: eviction.pastBudgetGraceSeconds,
     });
-    return tellDeletedPastBudget(pod, budget, drain, tools);
+    return tellDeletedPastBudget({ pod, budget }, drain, tools);
   }
   tools.note({ kind: "eviction-blocked", pod: podName(pod), budget, because: answer.because });
-  return tellBlocked(pod, budget, drain, tools);
+  return tellBlocked({ pod, budget }, drain, tools);
 }
 
 /** The answer of two budgets at once names neither; a name is worth one question, and no drain fails for it. */
@@ -62,5 +62,5 @@ async function rememberFirstRefusals(blocked: readonly Evicted[], drain: Drain, 
     ...record,
     blockedSince: { ...refusals, ...record.blockedSince },
   });
-  await writeRecord(drain.node, next, {}, tools);
+  await writeRecord(drain.node, { next }, tools);
 }

@@ -6,35 +6,37 @@ import { reasonFor } from "../decide/record.ts";
 import { type Drain, incidentOf } from "../drain.ts";
 import type { DrainTools } from "../tools.ts";
 
-type Told = Pick<ClusterEvent, "type" | "reason" | "note">;
+type Told = Pick<ClusterEvent, "regarding" | "type" | "reason" | "note">;
+
+export interface Blocked {
+  readonly pod: Pod;
+  readonly budget: string;
+}
 
 export async function tellStarted(drain: Drain, tools: DrainTools): Promise<void> {
   const note = `${reasonFor(drain.signal)} at ${drain.signal.deadline.toISOString()}: cordoned, draining (${signalName(drain.signal)})`;
-  await tell(onNode(drain), { type: "Warning", reason: "InterruptionDrainStarted", note }, drain, tools);
+  await tell({ regarding: onNode(drain), type: "Warning", reason: "InterruptionDrainStarted", note }, drain, tools);
 }
 
-export async function tellEnded(
-  how: "drained" | "unreachable" | "gave-up",
-  note: string,
-  drain: Drain,
-  tools: DrainTools,
-): Promise<void> {
-  const told: Record<typeof how, Pick<Told, "type" | "reason">> = {
+export type Ending = { readonly how: "drained" | "unreachable" | "gave-up"; readonly because: string };
+
+export async function tellEnded({ how, because }: Ending, drain: Drain, tools: DrainTools): Promise<void> {
+  const told: Record<Ending["how"], Pick<Told, "type" | "reason">> = {
     drained: { type: "Normal", reason: "InterruptionDrained" },
     unreachable: { type: "Warning", reason: "InterruptionNodeUnreachable" },
     "gave-up": { type: "Warning", reason: "InterruptionDrainGivenUp" },
   };
-  await tell(onNode(drain), { ...told[how], note }, drain, tools);
+  await tell({ regarding: onNode(drain), ...told[how], note: because }, drain, tools);
 }
 
-export async function tellBlocked(pod: Pod, budget: string, drain: Drain, tools: DrainTools): Promise<void> {
+export async function tellBlocked({ pod, budget }: Blocked, drain: Drain, tools: DrainTools): Promise<void> {
   const note = `PodDisruptionBudget ${budget} refuses to evict ${podName(pod)} from ${drain.node.name}, which is interrupted at ${drain.signal.deadline.toISOString()}`;
-  await tell(onPod(pod), { type: "Warning", reason: "EvictionBlocked", note }, drain, tools);
+  await tell({ regarding: onPod(pod), type: "Warning", reason: "EvictionBlocked", note }, drain, tools);
 }
 
-export async function tellDeletedPastBudget(pod: Pod, budget: string, drain: Drain, tools: DrainTools): Promise<void> {
+export async function tellDeletedPastBudget({ pod, budget }: Blocked, drain: Drain, tools: DrainTools): Promise<void> {
   const note = `deleted past PodDisruptionBudget ${budget}: ${drain.node.name} is interrupted at ${drain.signal.deadline.toISOString()} and its patience is over`;
-  await tell(onPod(pod), { type: "Warning", reason: "DeletedPastBudget", note }, drain, tools);
+  await tell({ regarding: onPod(pod), type: "Warning", reason: "DeletedPastBudget", note }, drain, tools);
 }
 
 function onNode({ node }: Drain): ClusterEvent["regarding"] {
@@ -45,14 +47,9 @@ function onPod({ namespace, name, uid }: Pod): ClusterEvent["regarding"] {
   return { kind: "Pod", namespace, name, uid };
 }
 
-async function tell(
-  regarding: ClusterEvent["regarding"],
-  told: Told,
-  drain: Drain,
-  { cluster, clock, note }: DrainTools,
-): Promise<void> {
+async function tell(told: Told, drain: Drain, { cluster, clock, note }: DrainTools): Promise<void> {
   try {
-    await cluster.postEvent({ regarding, ...told, incident: incidentOf(drain), at: clock.now() });
+    await cluster.postEvent({ ...told, incident: incidentOf(drain), at: clock.now() });
   } catch (error) {
     if (!isClusterError(error)) throw error;
     note({ kind: "event-not-posted", because: error.message });

@@ -5,22 +5,19 @@ import type { ClusterNode, NodeChange } from "../../../shared/domain/node.ts";
 import type { DrainTools } from "../tools.ts";
 import { patchUntilItHolds } from "./patch-node.ts";
 
+interface Writing {
+  readonly next: (record: DrainRecord) => DrainRecord;
+  /** Written with the record. */
+  readonly labels?: NonNullable<NodeChange["labels"]>;
+}
+
 /** Writes only what changes. A failure is reported, never fatal: the record is for people and for patience, not for safety. */
-export async function writeRecord(
-  node: ClusterNode,
-  next: (record: DrainRecord) => DrainRecord,
-  labels: NonNullable<NodeChange["labels"]>,
-  tools: DrainTools,
-): Promise<void> {
-  const answer = await patchUntilItHolds(node, (fresh) => changeOf(fresh, next, labels), tools);
+export async function writeRecord(node: ClusterNode, writing: Writing, tools: DrainTools): Promise<void> {
+  const answer = await patchUntilItHolds(node, (fresh) => changeOf(fresh, writing), tools);
   if (answer.kind === "failed") tools.note({ kind: "record-left-alone", nodeName: node.name, because: answer.because });
 }
 
-function changeOf(
-  node: ClusterNode,
-  next: (record: DrainRecord) => DrainRecord,
-  labels: NonNullable<NodeChange["labels"]>,
-): NodeChange | undefined {
+function changeOf(node: ClusterNode, { next, labels = {} }: Writing): NodeChange | undefined {
   const reading = readDrainRecord(node.annotations[DRAIN_ANNOTATION]);
   if (reading.kind !== "record") return undefined;
   const annotation = writeDrainRecord(next(reading.record));

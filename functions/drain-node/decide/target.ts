@@ -36,7 +36,11 @@ export function isLongPast(signal: Signal, now: Date): boolean {
 }
 
 /** Undefined where the node is to be drained. */
-export function decideTarget(signal: Signal, node: ClusterNode, policy: Policy, now: Date): Verdict | undefined {
+export function decideTarget(
+  signal: Signal,
+  { node, policy }: { readonly node: ClusterNode; readonly policy: Policy },
+  now: Date,
+): Verdict | undefined {
   if (isIgnored(policy, node)) {
     return { decision: "ignored", outcome: done("node belongs to another controller (ignore selector)") };
   }
@@ -59,8 +63,13 @@ const JOIN_LOOK_SECONDS = 5;
 /** Foreign, gone, or yet to join; the last is bounded by the signal's deadline. */
 export function decideStranger(
   signal: Signal,
-  answer: StrangerAnswer,
-  requireTag: { readonly name: string; readonly value?: string | undefined },
+  {
+    answer,
+    requireTag,
+  }: {
+    readonly answer: StrangerAnswer;
+    readonly requireTag: { readonly name: string; readonly value?: string | undefined };
+  },
   now: Date,
 ): Verdict {
   switch (answer.kind) {

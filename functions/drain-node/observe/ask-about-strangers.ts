@@ -21,7 +21,7 @@ export async function askAboutStrangers(
   const verdictFor = (signal: Signal): Verdict => {
     const now = clock.now();
     if (isKnown(signal)) return { decision: "foreign", outcome: done("foreign, as EC2 said minutes ago") };
-    const verdict = decideStranger(signal, answerFor(signal.instanceId), requireTag, now);
+    const verdict = decideStranger(signal, { answer: answerFor(signal.instanceId), requireTag }, now);
     if (verdict.decision === "foreign") memory.rememberForeign(signal.instanceId, now);
     return verdict;
   };
@@ -34,7 +34,7 @@ async function ask(
 ): Promise<(instanceId: string) => StrangerAnswer> {
   if (ids.length === 0) return () => ({ kind: "not-listed" });
   try {
-    const listed = new Map((await instances.findInstances(ids)).map((one) => [one.id, one]));
+    const listed = new Map((await instances.listInstances(ids)).map((one) => [one.id, one]));
     return (id) => {
       const instance = listed.get(id);
       return instance ? { kind: "listed", ...instance } : { kind: "not-listed" };

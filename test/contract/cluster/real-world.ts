@@ -65,7 +65,7 @@ export async function openRealWorld(): Promise<World> {
       const pod = aPod(given);
       const path = `/api/v1/namespaces/${pod.namespace}/pods`;
       await ensureNamespace(pod.namespace);
-      const document = creatable(podDocument({ pod, createdAt: new Date() }));
+      const document = creatable(podDocument(pod));
       const spec = { ...document.spec, containers: [{ name: "main", image: "registry.invalid/main" }] };
       const created = withUid.parse(await say(plane, { method: "POST", path, body: { ...document, spec } }));
       const isAsCreated = pod.phase === "Pending" && !pod.ready;

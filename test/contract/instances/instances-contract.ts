@@ -29,12 +29,12 @@ export function instancesContract(openWorld: () => Promise<InstancesWorld>): voi
   test("an instance shows its state and its tags", async () => {
     const tags = { "kubernetes.io/cluster/demo": "owned", Name: "worker" };
     const id = await world().launch(tags);
-    expect(await world().instances.findInstances([id])).toEqual([{ id, state: "running", tags }]);
+    expect(await world().instances.listInstances([id])).toEqual([{ id, state: "running", tags }]);
   });
 
   test("an instance that EC2 doesn't list is missing, and no error", async () => {
     const id = await world().launch({});
-    const found = await world().instances.findInstances(["i-0aaaaaaaaaaaaaaaa", id]);
+    const found = await world().instances.listInstances(["i-0aaaaaaaaaaaaaaaa", id]);
     expect(found.map((one) => one.id)).toEqual([id]);
   });
 
@@ -42,7 +42,7 @@ export function instancesContract(openWorld: () => Promise<InstancesWorld>): voi
     const [stopped, terminated] = [await world().launch({}), await world().launch({})];
     await world().stop(stopped);
     await world().terminate(terminated);
-    const found = await world().instances.findInstances([stopped, terminated]);
+    const found = await world().instances.listInstances([stopped, terminated]);
     const states = new Map(found.map(({ id, state }) => [id, state]));
     expect(states.get(stopped)).toBe("stopped");
     expect(states.get(terminated)).toBe("terminated");
@@ -51,17 +51,17 @@ export function instancesContract(openWorld: () => Promise<InstancesWorld>): voi
   test("more ids than one question takes are all looked for", async () => {
     const [first, last] = [await world().launch({}), await world().launch({})];
     const unknown = Array.from({ length: MANY_IDS }, (_, n) => `i-${n.toString(16).padStart(17, "f")}`);
-    const found = await world().instances.findInstances([first, ...unknown, last]);
+    const found = await world().instances.listInstances([first, ...unknown, last]);
     expect(found.map(({ id }) => id).toSorted()).toEqual([first, last].toSorted());
   });
 
   test("no ids find nothing", async () => {
     await world().launch({});
-    expect(await world().instances.findInstances([])).toEqual([]);
+    expect(await world().instances.listInstances([])).toEqual([]);
   });
 
   test("out of reach is an error, and never an empty answer", async () => {
     const id = await world().launch({});
-    await expect(world().unreachable.findInstances([id])).rejects.toThrow(InstancesUnavailable);
+    await expect(world().unreachable.listInstances([id])).rejects.toThrow(InstancesUnavailable);
   });
 }

@@ -57,20 +57,20 @@ test("all pages and all reservations are read", async () => {
       ? page(["i-00000000000000001", "i-00000000000000002"], "more")
       : page(["i-00000000000000003"]),
   );
-  const found = await instances.findInstances(["i-00000000000000001"]);
+  const found = await instances.listInstances(["i-00000000000000001"]);
   expect(found.map(({ id }) => id)).toEqual(["i-00000000000000001", "i-00000000000000002", "i-00000000000000003"]);
   expect(questions).toHaveLength(2);
 });
 
 test("a list that never ends is an error", async () => {
   const { instances, questions } = await open(() => page([], "more"));
-  await expect(instances.findInstances(["i-00000000000000001"])).rejects.toThrow(InstancesUnavailable);
+  await expect(instances.listInstances(["i-00000000000000001"])).rejects.toThrow(InstancesUnavailable);
   expect(questions).toHaveLength(10);
 });
 
 test("ids are a filter, so that one that EC2 doesn't know is no error", async () => {
   const { instances, questions } = await open(() => page([]));
-  expect(await instances.findInstances(["i-00000000000000001"])).toEqual([]);
+  expect(await instances.listInstances(["i-00000000000000001"])).toEqual([]);
   expect(questions[0]?.get("Filter.1.Name")).toBe("instance-id");
   expect([...(questions[0]?.keys() ?? [])].some((key) => key.startsWith("InstanceId"))).toBe(false);
 });
@@ -81,7 +81,7 @@ test.each([
   [500, "InternalError"],
 ])("an answer %i %s is not an empty list", async (code, name) => {
   const { instances } = await open(() => failure(code, name));
-  const error = await instances.findInstances(["i-00000000000000001"]).catch((thrown: unknown) => thrown);
+  const error = await instances.listInstances(["i-00000000000000001"]).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(InstancesUnavailable);
   expect(error).toMatchObject({ message: `describing instances: ${name}` });
 });
@@ -89,6 +89,6 @@ test.each([
 test("when the time of the invocation is over, the question ends and is unanswered", async () => {
   const { instances } = await open(() => SILENCE, AbortSignal.timeout(200));
   const start = performance.now();
-  await expect(instances.findInstances(["i-00000000000000001"])).rejects.toThrow(InstancesUnavailable);
+  await expect(instances.listInstances(["i-00000000000000001"])).rejects.toThrow(InstancesUnavailable);
   expect(performance.now() - start).toBeLessThan(1_500);
 });

@@ -34,17 +34,17 @@ describe("identity is the instance id at the end of providerID", () => {
 describe("nodes that are not to be touched", () => {
   it("case 33: a node of Karpenter's, by default", () => {
     const node = aNode({ labels: { [KARPENTER_NODEPOOL_LABEL]: "default" } });
-    expect(decideTarget(signal, node, aPolicy(), at(1))).toMatchObject({
+    expect(decideTarget(signal, { node: node, policy: aPolicy() }, at(1))).toMatchObject({
       decision: "ignored",
       outcome: { kind: "done" },
     });
   });
   it("case 33: a node that matches an ignore selector of ours", () => {
     const policy = aPolicy({ ignore: [{ matchLabels: { team: "other" }, matchExpressions: [] }] });
-    expect(decideTarget(signal, aNode({ labels: { team: "other" } }), policy, at(1))).toMatchObject({
+    expect(decideTarget(signal, { node: aNode({ labels: { team: "other" } }), policy: policy }, at(1))).toMatchObject({
       decision: "ignored",
     });
-    expect(decideTarget(signal, aNode({ labels: { team: "ours" } }), policy, at(1))).toBeUndefined();
+    expect(decideTarget(signal, { node: aNode({ labels: { team: "ours" } }), policy: policy }, at(1))).toBeUndefined();
   });
   it.each([
     ["a fresh signal counts", 1, "True", undefined],
@@ -53,7 +53,7 @@ describe("nodes that are not to be touched", () => {
     ["a node that isn't Ready doesn't", 421, "False", undefined],
     ["nor does one that nobody hears of", 421, "Unknown", undefined],
   ] as const)("%s (+%d s, Ready %s)", (_, now, ready, decision) => {
-    expect(decideTarget(signal, aNode({ ready }), aPolicy(), at(now))?.decision).toBe(decision);
+    expect(decideTarget(signal, { node: aNode({ ready }), policy: aPolicy() }, at(now))?.decision).toBe(decision);
   });
 });
 
@@ -70,7 +70,7 @@ describe("a drain that goes on", () => {
     ["is, once somebody put the node to use again", {}, false, "stale"],
   ])("%s", (_, given, unschedulable, decision) => {
     const node = aNode({ annotations: record(given), unschedulable });
-    expect(decideTarget(signal, node, aPolicy(), at(421))?.decision).toBe(decision);
+    expect(decideTarget(signal, { node: node, policy: aPolicy() }, at(421))?.decision).toBe(decision);
   });
 });
 
@@ -98,10 +98,16 @@ describe("an instance that no Node has", () => {
       "again",
     ],
   ] as const)("%s", (_, answer, requireTag, decision, outcome) => {
-    expect(decideStranger(signal, answer, requireTag, at(1))).toMatchObject({ decision, outcome: { kind: outcome } });
+    expect(decideStranger(signal, { answer, requireTag }, at(1))).toMatchObject({
+      decision,
+      outcome: { kind: outcome },
+    });
   });
   it("is looked for until the signal's time is over, no longer", () => {
-    expect(decideStranger(signal, ours, tag, at(119)).outcome).toMatchObject({ kind: "again", afterSeconds: 5 });
-    expect(decideStranger(signal, ours, tag, at(120)).outcome.kind).toBe("done");
+    expect(decideStranger(signal, { answer: ours, requireTag: tag }, at(119)).outcome).toMatchObject({
+      kind: "again",
+      afterSeconds: 5,
+    });
+    expect(decideStranger(signal, { answer: ours, requireTag: tag }, at(120)).outcome.kind).toBe("done");
   });
 });

@@ -22,7 +22,7 @@ function read(body: string, receives = "1") {
       ApproximateFirstReceiveTimestamp: String(Date.parse("2026-11-30T10:00:03Z")),
     },
   };
-  return { reading: readMessage(record, urgentEvents, HOME, (fact) => facts.push(fact)), facts };
+  return { reading: readMessage(record, { accepted: urgentEvents, home: HOME }, (fact) => facts.push(fact)), facts };
 }
 
 describe("a message at the door", () => {
