@@ -1,96 +1,64 @@
-/** What the embedded API takes in the bodies of requests, parsed at the door; anything else is a bad request. */
+/** What the embedded API takes in the bodies of requests, parsed at the door into the model's words. */
 import * as z from "zod";
-import type { NodeChange } from "../../../shared/domain/node.ts";
-import { badRequest, invalidNode } from "./refusal.ts";
+import { badRequest, invalid } from "./refusal.ts";
 
-const changes = z.record(z.string(), z.string().nullable());
+const LABEL_KEY = /^([-a-z0-9.]+\/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?$/;
+const LABEL_VALUE = /^([A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?)?$/;
 
-const nodePatch = z.strictObject({
-  metadata: z
-    .strictObject({
-      uid: z.string().optional(),
-      resourceVersion: z.string().optional(),
-      labels: changes.optional(),
-      annotations: changes.optional(),
-    })
-    .prefault({}),
-  spec: z
-    .strictObject({
-      unschedulable: z.boolean().nullable().optional(),
-      taints: z
-        .array(
-          z.strictObject({
-            key: z.string(),
-            value: z.string().optional(),
-            effect: z.enum(["NoSchedule", "PreferNoSchedule", "NoExecute"]),
-            timeAdded: z.string().optional(),
-          }),
-        )
-        .optional(),
-    })
-    .prefault({}),
+/** In a merge patch null takes a key away. */
+const nothing = z.null().transform(() => undefined);
+const labels = z.record(z.string().regex(LABEL_KEY), z.union([z.string().regex(LABEL_VALUE), nothing]));
+const annotations = z.record(z.string().regex(LABEL_KEY), z.union([z.string(), nothing]));
+
+const taint = z.strictObject({
+  key: z.string().regex(LABEL_KEY),
+  value: z.string().regex(LABEL_VALUE).exactOptional(),
+  effect: z.enum(["NoSchedule", "PreferNoSchedule", "NoExecute"]),
+  timeAdded: z.string().exactOptional(),
 });
 
-const deleteOptions = z.object({
-  gracePeriodSeconds: z.int().min(0).optional(),
-  preconditions: z.object({ uid: z.string().optional() }).optional(),
+export const nodePatch = z.strictObject({
+  metadata: z.strictObject({
+    uid: z.string().optional(),
+    resourceVersion: z.string().optional(),
+    labels: labels.exactOptional(),
+    annotations: annotations.exactOptional(),
+  }),
+  spec: z.strictObject({ unschedulable: z.boolean().exactOptional(), taints: z.array(taint).exactOptional() }),
 });
 
-export const eviction = z.object({ deleteOptions: deleteOptions.prefault({}) });
+export const deletion = z
+  .object({
+    gracePeriodSeconds: z.int().min(0).optional(),
+    preconditions: z.object({ uid: z.string().optional() }).prefault({}),
+  })
+  .transform(({ preconditions: { uid }, gracePeriodSeconds: graceSeconds }) => ({ uid, graceSeconds }));
 
-export const event = z.object({
-  metadata: z.object({ name: z.string() }),
+export type DeletionRequest = Partial<z.infer<typeof deletion>>;
+
+export const eviction = z.object({ deleteOptions: deletion });
+
+const word = z.string().min(1).max(128);
+
+const eventBody = z.object({
+  metadata: z.object({ name: z.string(), namespace: z.string() }),
   involvedObject: z.object({ kind: z.string(), name: z.string(), uid: z.string() }),
+  reason: word,
+  action: word,
+  reportingComponent: word,
+  reportingInstance: word,
   eventTime: z.iso.datetime({ precision: 6 }),
-  reportingComponent: z.string().min(1),
-  reportingInstance: z.string().min(1),
-  action: z.string().min(1).max(128),
   type: z.enum(["Normal", "Warning"]),
-  reason: z.string().min(1).max(128),
-  message: z
-    .string()
-    .refine((note) => Buffer.byteLength(note) <= 1024)
-    .default(""),
+  message: z.string().refine((note) => Buffer.byteLength(note) <= 1024),
 });
 
-export interface NodePatch {
-  readonly uid: string | undefined;
-  readonly resourceVersion: string | undefined;
-  readonly change: NodeChange;
-}
+export const event = eventBody.transform(({ metadata, involvedObject, type, reason, message }) => {
+  return { ...metadata, regarding: involvedObject, type, reason, note: message };
+});
 
-export function parseNodePatch(name: string, body: string): NodePatch {
-  const { metadata, spec } = parseBody(nodePatch, body);
-  const wrong = Object.entries(metadata.labels ?? {}).find(([key, value]) => !isLabel(key, value ?? ""));
-  if (wrong)
-    throw invalidNode(name, "metadata.labels", `"${wrong[0]}": name part must consist of alphanumeric characters`);
-  return {
-    uid: metadata.uid,
-    resourceVersion: metadata.resourceVersion,
-    change: {
-      ...(metadata.labels && { labels: withoutNulls(metadata.labels) }),
-      ...(metadata.annotations && { annotations: withoutNulls(metadata.annotations) }),
-      ...(spec.taints && {
-        taints: spec.taints.map(({ key, effect, value, timeAdded }) => ({
-          key,
-          effect,
-          ...(value !== undefined && { value }),
-          ...(timeAdded !== undefined && { timeAdded }),
-        })),
-      }),
-      ...(spec.unschedulable !== undefined && { unschedulable: spec.unschedulable ?? false }),
-    },
-  };
-}
+export type StoredEvent = Readonly<z.infer<typeof event>>;
 
-export function parseDeletion(options: z.infer<typeof deleteOptions>) {
-  return { uid: options.preconditions?.uid, graceSeconds: options.gracePeriodSeconds };
-}
-
-export function parseDeleteBody(body: string) {
-  return parseDeletion(parseBody(deleteOptions, body === "" ? "{}" : body));
-}
-
+/** @throws Refusal: no JSON is a bad request, what the schema doesn't know is invalid. */
 export function parseBody<S extends z.ZodType>(schema: S, body: string): z.infer<S> {
   let json: unknown;
   try {
@@ -99,15 +67,6 @@ export function parseBody<S extends z.ZodType>(schema: S, body: string): z.infer
     throw badRequest("the body of the request is not JSON");
   }
   const parsed = schema.safeParse(json);
-  if (!parsed.success) throw badRequest(z.prettifyError(parsed.error));
+  if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
   return parsed.data;
-}
-
-function withoutNulls(given: Record<string, string | null>): Record<string, string | undefined> {
-  return Object.fromEntries(Object.entries(given).map(([key, value]) => [key, value ?? undefined]));
-}
-
-function isLabel(key: string, value: string): boolean {
-  const name = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)$/;
-  return name.test(key.slice(key.indexOf("/") + 1)) && (value === "" || (name.test(value) && value.length <= 63));
 }

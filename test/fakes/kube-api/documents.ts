@@ -1,76 +1,40 @@
-/** Writes the model's values as the JSON documents of the Kubernetes API. */
+/** Writes the model's values as JSON documents, as the Kubernetes API has them in lists: without kind and version. */
 import type { ClusterNode } from "../../../shared/domain/node.ts";
+import type { Pod } from "../../../shared/domain/pod.ts";
+import type { StoredEvent } from "./bodies.ts";
 import type { Budget } from "./budgets.ts";
-import type { StoredEvent } from "./cluster-model.ts";
-import type { StoredPod } from "./pod-life.ts";
 
 export function nodeDocument(node: ClusterNode): object {
-  const { name, uid, resourceVersion, labels, annotations } = node;
+  const { name, uid, resourceVersion, labels, annotations, createdAt, taints, unschedulable } = node;
   return {
-    kind: "Node",
-    apiVersion: "v1",
-    metadata: { name, uid, resourceVersion, labels, annotations, creationTimestamp: time(node.createdAt) },
-    spec: {
-      providerID: node.providerId,
-      ...(node.unschedulable && { unschedulable: true }),
-      ...(node.taints.length > 0 && { taints: node.taints }),
-    },
-    status: {
-      conditions: [{ type: "Ready", status: node.ready }],
-      nodeInfo: { bootID: node.bootId ?? "" },
-    },
+    metadata: { name, uid, resourceVersion, labels, annotations, creationTimestamp: time(createdAt) },
+    spec: { providerID: node.providerId, taints, unschedulable },
+    status: { conditions: [{ type: "Ready", status: node.ready }], nodeInfo: { bootID: node.bootId ?? "" } },
   };
 }
 
-export function podDocument({ pod, createdAt, deletion }: StoredPod): object {
+export function podDocument(pod: Pod): object {
   const { name, namespace, uid, labels, annotations, controller } = pod;
+  const ownerReferences = controller && [{ ...controller, uid: `uid-of-${controller.name}`, controller: true }];
+  const deletionTimestamp = pod.deletionTimestamp && time(pod.deletionTimestamp);
   return {
-    kind: "Pod",
-    apiVersion: "v1",
-    metadata: {
-      name,
-      namespace,
-      uid,
-      labels,
-      annotations,
-      creationTimestamp: time(createdAt),
-      ...(controller && { ownerReferences: [{ ...controller, uid: `uid-of-${controller.name}`, controller: true }] }),
-      ...(pod.deletionTimestamp && { deletionTimestamp: time(pod.deletionTimestamp) }),
-      ...(deletion && { deletionGracePeriodSeconds: deletion.graceSeconds }),
-    },
+    metadata: { name, namespace, uid, labels, annotations, ownerReferences, deletionTimestamp },
     spec: {
       nodeName: pod.nodeName,
       tolerations: pod.tolerations.map(({ key }) => ({ key, operator: "Exists" })),
       priorityClassName: pod.priorityClassName,
       terminationGracePeriodSeconds: pod.graceSeconds,
     },
-    status: {
-      phase: pod.phase,
-      conditions: [{ type: "Ready", status: pod.ready ? "True" : "False" }],
-    },
+    status: { phase: pod.phase, conditions: [{ type: "Ready", status: pod.ready ? "True" : "False" }] },
   };
 }
 
-export function budgetDocument(budget: Budget): object {
-  const { name, namespace, matchLabels, minAvailable, maxUnavailable, unhealthyPodEvictionPolicy } = budget;
-  return {
-    kind: "PodDisruptionBudget",
-    apiVersion: "policy/v1",
-    metadata: { name, namespace },
-    spec: { selector: { matchLabels }, minAvailable, maxUnavailable, unhealthyPodEvictionPolicy },
-  };
+export function budgetDocument({ name, namespace, matchLabels, minAvailable }: Budget): object {
+  return { metadata: { name, namespace }, spec: { selector: { matchLabels }, minAvailable } };
 }
 
 export function eventDocument({ namespace, name, regarding, type, reason, note }: StoredEvent): object {
-  return {
-    kind: "Event",
-    apiVersion: "v1",
-    metadata: { namespace, name },
-    involvedObject: regarding,
-    type,
-    reason,
-    message: note,
-  };
+  return { metadata: { namespace, name }, involvedObject: regarding, type, reason, message: note };
 }
 
 /** The API server keeps whole seconds. */

@@ -2,65 +2,55 @@
  * The part of the Kubernetes API that nodekeeper uses, as a function from request to answer over the cluster model.
  * It knows no socket: server.ts serves it over TLS, memory-cluster.ts calls it in the same process.
  */
-import { podName } from "../../../shared/domain/pod.ts";
-import { event, eviction, parseBody, parseDeleteBody, parseDeletion, parseNodePatch } from "./bodies.ts";
+import { deletion, event, eviction, nodePatch, parseBody } from "./bodies.ts";
 import type { ClusterModel } from "./cluster-model.ts";
 import { budgetDocument, eventDocument, nodeDocument, podDocument } from "./documents.ts";
-import { page } from "./page.ts";
-import { invalidNode, nodeWasModified, notFound, Refusal } from "./refusal.ts";
-import { labelFilter, nodeNameOf } from "./selectors.ts";
-
-export interface ApiRequest {
-  readonly method: string;
-  /** Path and query. */
-  readonly target: string;
-  readonly body: string;
-}
-
-export interface ApiAnswer {
-  readonly code: number;
-  readonly body: object;
-}
+import { list } from "./lists.ts";
+import { conflict, invalid, notFound, Refusal } from "./refusal.ts";
 
 export interface KubeApi {
-  answer(request: ApiRequest): ApiAnswer;
+  /** @param request `target`: path and query. */
+  answer(request: { method: string; target: string; body: string }): { readonly code: number; readonly body: object };
   /** How often each verb and resource was asked for, refusals too: `create pods/eviction`, `list nodes`. */
   readonly counts: ReadonlyMap<string, number>;
 }
 
 interface Call {
   readonly model: ClusterModel;
+  /** Empty where the path has none. */
   readonly namespace: string;
   readonly name: string;
   readonly query: URLSearchParams;
   readonly body: string;
 }
 
-interface Route {
-  readonly method: string;
-  readonly path: URLPattern;
-  readonly does: string;
-  readonly answer: (call: Call) => ApiAnswer;
-}
+/** Gives the body of a success, or throws a Refusal. */
+type Handler = (call: Call) => object;
 
-const POD = "/api/v1/namespaces/:namespace/pods/:name";
+const NAMESPACE = "/api/v1/namespaces/:namespace";
 const BUDGETS = "/apis/policy/v1/namespaces/:namespace/poddisruptionbudgets";
-const EVENTS = "/api/v1/namespaces/:namespace/events";
+const SUCCESS = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" };
 
-const ROUTES: readonly Route[] = [
-  route("GET", "/api/v1/nodes", "list nodes", listNodes),
-  route("GET", "/api/v1/nodes/:name", "get nodes", ({ model, name }) => ok(nodeDocument(existingNode(model, name)))),
+const listPods: Handler = (call) => list(call, call.model.pods(), podDocument);
+
+const ROUTES = [
+  route("GET", "/api/v1/nodes", "list nodes", (call) => list(call, call.model.nodes(), nodeDocument)),
+  route("GET", "/api/v1/nodes/:name", "get nodes", (call) => nodeDocument(existingNode(call))),
   route("PATCH", "/api/v1/nodes/:name", "patch nodes", patchNode),
   route("GET", "/api/v1/pods", "list pods", listPods),
-  route("GET", "/api/v1/namespaces/:namespace/pods", "list pods", listPods),
-  route("DELETE", POD, "delete pods", deletePod),
-  route("POST", `${POD}/eviction`, "create pods/eviction", evictPod),
-  route("GET", BUDGETS, "list poddisruptionbudgets", listBudgets),
-  route("GET", EVENTS, "list events", listEvents),
-  route("POST", EVENTS, "create events", createEvent),
-  route("GET", "/version", "get version", () => ok({ major: "1", minor: "36", gitVersion: "v1.36.0-embedded" })),
-  route("GET", "/readyz", "get readyz", () => ok({})),
+  route("GET", `${NAMESPACE}/pods`, "list pods", listPods),
+  route("DELETE", `${NAMESPACE}/pods/:name`, "delete pods", deletePod),
+  route("POST", `${NAMESPACE}/pods/:name/eviction`, "create pods/eviction", evictPod),
+  route("GET", BUDGETS, "list poddisruptionbudgets", (call) => list(call, call.model.budgets(), budgetDocument)),
+  // The functions never do; people do, and the demo.
+  route("GET", `${NAMESPACE}/events`, "list events", (call) => list(call, call.model.events(), eventDocument)),
+  route("POST", `${NAMESPACE}/events`, "create events", createEvent),
+  route("GET", "/readyz", "get readyz", () => SUCCESS),
 ];
+
+function route(method: string, pathname: string, does: string, handle: Handler) {
+  return { method, path: new URLPattern({ pathname }), does, handle };
+}
 
 export function kubeApi(model: ClusterModel): KubeApi {
   const counts = new Map<string, number>();
@@ -69,95 +59,47 @@ export function kubeApi(model: ClusterModel): KubeApi {
     answer({ method, target, body }) {
       const { pathname, searchParams: query } = new URL(target, "https://kubernetes.default");
       try {
-        for (const { method: verb, path, does, answer } of ROUTES) {
-          const match = verb === method ? path.exec({ pathname }) : null;
-          if (match === null) continue;
-          counts.set(does, (counts.get(does) ?? 0) + 1);
-          const { namespace = "", name = "" } = match.pathname.groups;
-          return answer({
-            model,
-            namespace: decodeURIComponent(namespace),
-            name: decodeURIComponent(name),
-            query,
-            body,
-          });
-        }
-        throw notFound("paths", pathname);
+        const found = ROUTES.find((one) => one.method === method && one.path.test({ pathname }));
+        if (found === undefined) throw notFound("paths", pathname);
+        counts.set(found.does, (counts.get(found.does) ?? 0) + 1);
+        const { namespace = "", name = "" } = found.path.exec({ pathname })?.pathname.groups ?? {};
+        const answer = found.handle({ model, namespace, name, query, body });
+        return { code: method === "POST" ? 201 : 200, body: answer };
       } catch (error) {
-        if (error instanceof Refusal) return { code: error.code, body: error.status };
+        if (error instanceof Refusal) return error;
         throw error;
       }
     },
   };
 }
 
-function route(method: string, pathname: string, does: string, answer: Route["answer"]): Route {
-  return { method, path: new URLPattern({ pathname }), does, answer };
-}
-
-function listNodes({ model, query }: Call): ApiAnswer {
-  const matches = labelFilter(query.get("labelSelector") ?? undefined);
-  const items = model.nodes().filter((node) => matches(node.labels));
-  return ok(page(query, { kind: "NodeList", items, keyOf: ({ name }) => name, write: nodeDocument }));
-}
-
-function patchNode({ model, name, body }: Call): ApiAnswer {
-  const node = existingNode(model, name);
-  const { uid, resourceVersion, change } = parseNodePatch(name, body);
-  if (resourceVersion !== undefined && resourceVersion !== node.resourceVersion) throw nodeWasModified(name);
-  if (uid !== undefined && uid !== node.uid) throw invalidNode(name, "metadata.uid", `"${uid}": field is immutable`);
-  return ok(nodeDocument(model.changeNode(node, change)));
-}
-
-function listPods({ model, namespace, query }: Call): ApiAnswer {
-  const matches = labelFilter(query.get("labelSelector") ?? undefined);
-  const nodeName = nodeNameOf(query.get("fieldSelector") ?? undefined);
-  const items = model.storedPods().filter(({ pod }) => {
-    if (namespace !== "" && pod.namespace !== namespace) return false;
-    return matches(pod.labels) && (nodeName === undefined || pod.nodeName === nodeName);
-  });
-  return ok(page(query, { kind: "PodList", items, keyOf: ({ pod }) => podName(pod), write: podDocument }));
-}
-
-function deletePod({ model, namespace, name, body }: Call): ApiAnswer {
-  model.deletePod(namespace, name, parseDeleteBody(body));
-  return ok({ kind: "Status", apiVersion: "v1", status: "Success" });
-}
-
-function evictPod({ model, namespace, name, body }: Call): ApiAnswer {
-  model.evictPod(namespace, name, parseDeletion(parseBody(eviction, body).deleteOptions));
-  return created({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 });
-}
-
-function listBudgets({ model, namespace, query }: Call): ApiAnswer {
-  const items = model.budgets().filter((budget) => budget.namespace === namespace);
-  const kind = "PodDisruptionBudgetList";
-  return ok(page(query, { kind, items, keyOf: ({ name }) => name, write: budgetDocument }));
-}
-
-/** The functions never do; people do, and the demo. */
-function listEvents({ model, namespace, query }: Call): ApiAnswer {
-  const items = model.events().filter((one) => one.namespace === namespace);
-  return ok(page(query, { kind: "EventList", items, keyOf: ({ name }) => name, write: eventDocument }));
-}
-
-function createEvent({ model, namespace, body }: Call): ApiAnswer {
-  const { metadata, involvedObject, message, type, reason } = parseBody(event, body);
-  const stored = { namespace, name: metadata.name, regarding: involvedObject, note: message, type, reason };
-  model.createEvent(stored);
-  return created(eventDocument(stored));
-}
-
-function existingNode(model: ClusterModel, name: string) {
+function existingNode({ model, name }: Call) {
   const node = model.node(name);
   if (node === undefined) throw notFound("nodes", name);
   return node;
 }
 
-function ok(body: object): ApiAnswer {
-  return { code: 200, body };
+function patchNode(call: Call): object {
+  const node = existingNode(call);
+  const { metadata, spec } = parseBody(nodePatch, call.body);
+  const { uid = node.uid, resourceVersion = node.resourceVersion, ...keys } = metadata;
+  if (resourceVersion !== node.resourceVersion) throw conflict(`nodes "${node.name}"`, "the object has been modified");
+  if (uid !== node.uid) throw invalid(`metadata.uid: Invalid value: "${uid}": field is immutable`, "metadata.uid");
+  return nodeDocument(call.model.changeNode(node, { ...keys, ...spec }));
 }
 
-function created(body: object): ApiAnswer {
-  return { code: 201, body };
+function deletePod({ model, namespace, name, body }: Call): object {
+  model.deletePod(namespace, name, parseBody(deletion, body));
+  return SUCCESS;
+}
+
+function evictPod({ model, namespace, name, body }: Call): object {
+  model.evictPod(namespace, name, parseBody(eviction, body).deleteOptions);
+  return SUCCESS;
+}
+
+function createEvent({ model, body }: Call): object {
+  const stored = parseBody(event, body);
+  model.createEvent(stored);
+  return eventDocument(stored);
 }

@@ -1,7 +1,6 @@
-/** The play-acting kubelets of the embedded cluster: when pods end, and what a watcher is told. */
+/** The play-acting kubelets of the embedded cluster: when pods end. */
 import { expect, test } from "vitest";
 import { HeldClock } from "../../fakes/held-clock.ts";
-import type { Change } from "../../fakes/kube-api/cluster-model.ts";
 import { ClusterModel } from "../../fakes/kube-api/cluster-model.ts";
 
 function open(podStopMs?: number) {
@@ -21,8 +20,8 @@ test("a deleted pod ends when its containers have stopped", () => {
 });
 
 test("a pod that takes longer than its grace is killed at its end", () => {
-  const { clock, model, names } = open(0);
-  model.addPod({ name: "slow", stopsAfterMs: 600_000, graceSeconds: 30 });
+  const { clock, model, names } = open(600_000);
+  model.addPod({ name: "slow", graceSeconds: 30 });
   model.deletePod("default", "slow", {});
   clock.advance(29_999);
   expect(names()).toEqual(["slow"]);
@@ -56,17 +55,15 @@ test("without a kubelet pods stay, whatever their grace, until they are deleted 
   expect(names()).toEqual([]);
 });
 
-test("a watcher is told of every change until it goes", () => {
-  const { clock, model } = open(1_000);
-  const changes: Change["kind"][] = [];
-  const leave = model.onChange(({ kind }) => changes.push(kind));
-  model.addNode({ name: "node-1" });
-  model.addPod({ name: "web" });
-  model.deletePod("default", "web", {});
-  clock.advance(1_000);
-  model.settle();
-  model.removeNode("node-1");
-  leave();
-  model.addPod({ name: "unseen" });
-  expect(changes).toEqual(["node", "pod", "pod", "pod-gone", "node-gone"]);
+test("a grace that is over once it is shortened ends the pod's time now, and the kubelet takes what it was given", () => {
+  const { clock, model, names } = open(600_000);
+  model.addPod({ name: "slow", graceSeconds: 300 });
+  model.deletePod("default", "slow", {});
+  clock.advance(100_000);
+  model.deletePod("default", "slow", { graceSeconds: 60 });
+  expect(model.pods()[0]?.deletionTimestamp).toEqual(clock.now());
+  clock.advance(59_999);
+  expect(names()).toEqual(["slow"]);
+  clock.advance(1);
+  expect(names()).toEqual([]);
 });
