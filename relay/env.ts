@@ -2,11 +2,14 @@
 import * as z from "zod";
 import { stsHost } from "../shared/domain/identity.ts";
 import { LEVELS } from "./log.ts";
+import { MAX_STS_CALLS } from "./verify.ts";
 
 const SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-const port = z.coerce.number().int().min(0).max(65_535);
-const count = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
+/** Digits only: a conversion by itself takes "" for 0, and knows 0x10 and 1e3. */
+const count = (min: number, max: number) =>
+  z.string().regex(/^\d+$/, "must be a whole number in digits").transform(Number).pipe(z.number().min(min).max(max));
+const port = count(0, 65_535);
 
 const hostAndPort = z
   .string()
@@ -41,6 +44,7 @@ const environmentSchema = z
     MAX_REQUESTS_PER_USER: count(1, 10_000).default(256),
     MAX_CONNECTIONS_PER_SOURCE: count(1, 10_000).default(512),
     NEW_TOKENS_PER_SOURCE_PER_SECOND: count(1, 1_000).default(50),
+    STS_CALLS_PER_SOURCE: count(1, MAX_STS_CALLS).default(5),
     SHUTDOWN_DELAY_SECONDS: count(0, 300).default(5),
     SHUTDOWN_DRAIN_SECONDS: count(0, 300).default(20),
   })

@@ -5,8 +5,12 @@ export const LEVELS = ["debug", "info", "warn", "error"] as const;
 
 export type Log = (level: Level, message: string, facts?: Readonly<Record<string, unknown>>) => void;
 
-/** More lines than that in one second are counted and told in the next: a flood of refusals must not fill a disk. */
+/**
+ * More lines of info and debug than that in one second are counted and told in the next: a flood of refusals must not
+ * fill a disk. Warnings and errors are always written; callers that nobody knows can't cause any.
+ */
 const MAX_LINES_PER_SECOND = 100;
+const LIMITED: ReadonlySet<Level> = new Set(["debug", "info"]);
 
 export function createLog(
   from: Level,
@@ -21,8 +25,8 @@ export function createLog(
     const current = Math.floor(time.getTime() / 1000);
     const dropped = current === second ? 0 : Math.max(0, lines - MAX_LINES_PER_SECOND);
     if (current !== second) [second, lines] = [current, 0];
-    lines += 1;
-    if (lines > MAX_LINES_PER_SECOND) return;
+    if (LIMITED.has(level)) lines += 1;
+    if (LIMITED.has(level) && lines > MAX_LINES_PER_SECOND) return;
     const fixed = { level, message, timestamp: time.toISOString(), service: "relay" };
     write(`${JSON.stringify({ ...fixed, ...facts, ...(dropped > 0 ? { droppedLines: dropped } : {}) })}\n`);
   };

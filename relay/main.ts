@@ -6,15 +6,15 @@ import { apiServerAt } from "./api-server.ts";
 import { drainOf } from "./drain.ts";
 import { type Environment, readEnvironment } from "./env.ts";
 import { type IdentityMap, readIdentities } from "./identities.ts";
-import { RateLimit } from "./limits.ts";
+import { InFlightLimit, RateLimit } from "./limits.ts";
 import { createLog, type Log, reasonOf } from "./log.ts";
-import { createMetrics } from "./metrics.ts";
+import { createMetrics, type Metrics } from "./metrics.ts";
 import { createOps } from "./ops.ts";
 import { ROLES, usersOf } from "./permissions.ts";
 import { createRelay } from "./server.ts";
 import { stsOf } from "./sts.ts";
 import { checkCa, checkToken, useCertificate } from "./tls-files.ts";
-import { verifier } from "./verify.ts";
+import { type Verify, verifier } from "./verify.ts";
 import { type FileReport, followFiles } from "./watched-files.ts";
 
 try {
@@ -44,7 +44,7 @@ async function main(env: Environment, log: Log): Promise<void> {
   });
 
   const relay = createRelay({
-    verify: verifierOf(env, metrics),
+    verify: verifierOf(env, metrics, () => identities),
     identities: () => identities,
     roles: ROLES,
     ...{ apiServer, metrics, log },
@@ -81,9 +81,10 @@ async function main(env: Environment, log: Log): Promise<void> {
   });
 }
 
-function verifierOf(env: Environment, metrics: ReturnType<typeof createMetrics>) {
+function verifierOf(env: Environment, metrics: Metrics, identities: () => IdentityMap): Verify {
   const sts = { region: env.AWS_REGION, host: stsHost(env.AWS_REGION) ?? "" };
   const perSecond = env.NEW_TOKENS_PER_SOURCE_PER_SECOND;
+  const tokensPerSource = () => new RateLimit({ perSecond, burst: 2 * perSecond });
   return verifier({
     sts,
     askSts: stsOf({
@@ -91,7 +92,12 @@ function verifierOf(env: Environment, metrics: ReturnType<typeof createMetrics>)
       connect: env.STS_CONNECT,
       audience: relayAudience(env.CLUSTER_NAME, env.AWS_REGION),
     }),
-    perSource: new RateLimit({ perSecond, burst: 2 * perSecond }),
+    isSomebody: (identity) => identities().has(identity),
+    perSource: {
+      newTokens: tokensPerSource(),
+      badTokens: tokensPerSource(),
+      stsCalls: new InFlightLimit(env.STS_CALLS_PER_SOURCE),
+    },
     now: () => new Date(),
     observe: {
       stsCall: (outcome) => metrics.stsCalls.inc({ outcome }),

@@ -12,6 +12,11 @@ export interface OpsParts {
   readonly notReadyBecause: () => Promise<string | undefined>;
 }
 
+/** The kubelet, a load balancer's checks and a few scrapers; whoever opens more costs us neither memory nor handles. */
+const MAX_CONNECTIONS = 100;
+const REQUEST_MS = 5_000;
+const LATE_CHECK_MS = 1_000;
+
 interface Answer {
   readonly status: number;
   readonly type?: string;
@@ -19,12 +24,15 @@ interface Answer {
 }
 
 export function createOps(parts: OpsParts): http.Server {
-  return http.createServer({ requestTimeout: 5_000 }, (request, response) => {
+  const times = { requestTimeout: REQUEST_MS, connectionsCheckingInterval: LATE_CHECK_MS };
+  const server = http.createServer(times, (request, response) => {
     answerTo(parts, request.url ?? "").then(
       ({ status, type = "text/plain", body }) => response.writeHead(status, { "content-type": type }).end(body),
       () => response.destroy(),
     );
   });
+  server.maxConnections = MAX_CONNECTIONS;
+  return server;
 }
 
 async function answerTo(parts: OpsParts, path: string): Promise<Answer> {

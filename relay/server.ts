@@ -14,6 +14,7 @@ import { InFlightLimit } from "./limits.ts";
 import { type Log, reasonOf } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Role } from "./permissions.ts";
+import { sourceOf } from "./source.ts";
 import type { Verify } from "./verify.ts";
 import { type Refusal, whoIs } from "./who.ts";
 
@@ -21,6 +22,8 @@ import { type Refusal, whoIs } from "./who.ts";
 const KEEP_ALIVE_MS = 75_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const HEADERS_MS = 5_000;
+/** How often Node looks for headers and bodies that are late; its default of 30 s would void the 5 s. */
+const LATE_CHECK_MS = 1_000;
 const HANDSHAKE_MS = 5_000;
 /** For headers and body to arrive, whatever the API server does with them. */
 const RECEIVE_MS = 30_000;
@@ -51,6 +54,7 @@ export function createRelay(parts: RelayParts): https.Server {
       keepAliveTimeout: KEEP_ALIVE_MS,
       headersTimeout: HEADERS_MS,
       requestTimeout: RECEIVE_MS,
+      connectionsCheckingInterval: LATE_CHECK_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
     },
     (request, response) => {
@@ -110,7 +114,7 @@ function refuse(
   user?: string,
 ): void {
   parts.metrics.refusals.inc({ reason: said.reason });
-  const source = request.socket.remoteAddress;
+  const source = sourceOf(request.socket);
   const facts = { reason: said.reason, because: said.because, source, user, method: request.method };
   parts.log("info", "request refused", { ...facts, path: pathOf(request) });
   answerStatus(response, said.status, said.because);
@@ -122,7 +126,7 @@ function pathOf(request: IncomingMessage): string {
 
 function limitConnections(server: https.Server, perSource: InFlightLimit, parts: RelayParts): void {
   server.on("connection", (socket) => {
-    const source = socket instanceof Socket ? (socket.remoteAddress ?? "") : "";
+    const source = socket instanceof Socket ? sourceOf(socket) : "";
     if (!perSource.enter(source)) {
       parts.metrics.refusals.inc({ reason: "connection-limit" });
       socket.destroy();

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { OwnStatus } from "./answer.ts";
 import type { IdentityMap } from "./identities.ts";
+import { sourceOf } from "./source.ts";
 import type { Verify } from "./verify.ts";
 
 export interface Refusal {
@@ -18,7 +19,7 @@ export async function whoIs(request: IncomingMessage, verify: Verify, identities
   const token = /^Bearer ([!-~]+)$/i.exec(request.headers.authorization ?? "")?.[1];
   if (token === undefined) return nobody(401, "no-token", "a bearer token is needed");
 
-  const verdict = await verify(token, request.socket.remoteAddress ?? "");
+  const verdict = await verify(token, sourceOf(request.socket));
   switch (verdict.kind) {
     case "refused":
       return nobody(401, "token", `the token was refused: ${verdict.because}`);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type Authority, createAuthority } from "../../rig/pki.ts";
-import { ask, open } from "../../support/relay/client.ts";
+import { ask, open, sendRaw } from "../../support/relay/client.ts";
 import { answerCaller, answerJson, type FakeServer, startFakeServer } from "../../support/relay/fake-server.ts";
 import { type RelayProgram, startRelayProgram } from "../../support/relay/relay-program.ts";
 import { DRAINER } from "../../support/relay/relay-rig.ts";
@@ -54,6 +54,13 @@ const refused = async (file: string) =>
 
 test("it serves a known caller", async () => {
   expect(await statusOf()).toBe(200);
+});
+
+test("a caller that doesn't end its headers is cut after 5 seconds", async () => {
+  const began = Date.now();
+  expect(await sendRaw(relay, "GET /api/v1/nodes HTTP/1.1\r\nHost: re")).toMatch(/^HTTP\/1.1 408/);
+  expect(Date.now() - began).toBeGreaterThan(4_000);
+  expect(Date.now() - began).toBeLessThan(8_000);
 });
 
 describe("its second port", () => {

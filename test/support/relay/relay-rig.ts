@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Server } from "node:https";
 import { apiServerAt } from "../../../relay/api-server.ts";
 import { readIdentities } from "../../../relay/identities.ts";
-import { RateLimit } from "../../../relay/limits.ts";
+import { InFlightLimit, RateLimit } from "../../../relay/limits.ts";
 import { createLog } from "../../../relay/log.ts";
 import { createMetrics, type Metrics } from "../../../relay/metrics.ts";
 import { ROLES, type Role, usersOf } from "../../../relay/permissions.ts";
@@ -67,14 +67,20 @@ export async function startRelayRig(options: RelayRigOptions = {}): Promise<Rela
   toApiServer.useToken(kubeApi.token);
   const { certPem, keyPem } = await authority.issue({ commonName: "relay", hosts: ["127.0.0.1"] });
 
+  const identities = readIdentities(JSON.stringify(IDENTITIES), usersOf(TABLE));
   const server = createRelay({
     verify: verifier({
       sts: { region: REGION, host: STS_HOST },
       askSts: stsOf({ host: STS_HOST, connect, audience: relayAudience(CLUSTER, REGION), ca }),
-      perSource: new RateLimit({ perSecond: 1000, burst: 1000 }),
+      isSomebody: (identity) => identities.has(identity),
+      perSource: {
+        newTokens: new RateLimit({ perSecond: 1000, burst: 1000 }),
+        badTokens: new RateLimit({ perSecond: 1000, burst: 1000 }),
+        stsCalls: new InFlightLimit(20),
+      },
       now: () => new Date(),
     }),
-    identities: () => readIdentities(JSON.stringify(IDENTITIES), usersOf(TABLE)),
+    identities: () => identities,
     roles,
     apiServer: toApiServer,
     metrics,

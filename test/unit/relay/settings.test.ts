@@ -4,6 +4,7 @@ import { readEnvironment } from "../../../relay/env.ts";
 import { ExpiringCache } from "../../../relay/expiring-cache.ts";
 import { InFlightLimit, RateLimit } from "../../../relay/limits.ts";
 import { createLog } from "../../../relay/log.ts";
+import { sourceOf } from "../../../relay/source.ts";
 
 const NEEDED = { CLUSTER_NAME: "example", AWS_REGION: "eu-west-1" };
 const IN_CLUSTER = { ...NEEDED, KUBERNETES_SERVICE_HOST: "10.96.0.1", KUBERNETES_SERVICE_PORT: "443" };
@@ -38,6 +39,19 @@ describe("the environment", () => {
     const names = ["CLUSTER_NAME", "AWS_REGION", "KUBE_API_URL", "PORT", "STS_CONNECT", "MAX_BODY_BYTES"];
     for (const name of names) expect(() => readEnvironment(faulty)).toThrow(name);
   });
+  test.each(["", " ", "0x10", "1e3", "-1", "8443.5", "+8443", "Infinity"])(
+    "with the number '%s' is refused: numbers are digits",
+    (text) => {
+      expect(() => readEnvironment({ ...IN_CLUSTER, PORT: text })).toThrow("PORT");
+      expect(() => readEnvironment({ ...IN_CLUSTER, SHUTDOWN_DELAY_SECONDS: text })).toThrow("SHUTDOWN_DELAY_SECONDS");
+    },
+  );
+  test("takes a number in digits", () => {
+    expect(readEnvironment({ ...IN_CLUSTER, PORT: "443", STS_CALLS_PER_SOURCE: "20" })).toMatchObject({
+      PORT: 443,
+      STS_CALLS_PER_SOURCE: 20,
+    });
+  });
   test("without an API server is refused", () => {
     expect(() => readEnvironment(NEEDED)).toThrow("KUBE_API_URL");
   });
@@ -64,6 +78,30 @@ test("the log writes one JSON line, drops a flood and says how much", () => {
   now = new Date("2026-11-30T10:00:01Z");
   log("info", "request refused");
   expect(JSON.parse(lines[100] ?? "")).toMatchObject({ droppedLines: 50 });
+});
+
+test("a flood of refusals does not drown a warning or an error, nor do they drown each other", () => {
+  const levels: string[] = [];
+  const log = createLog(
+    "info",
+    (line) => levels.push(JSON.parse(line).level),
+    () => new Date("2026-11-30T10:00:00Z"),
+  );
+  for (let index = 0; index < 150; index++) log("info", "request refused");
+  for (let index = 0; index < 150; index++) log("error", "file refused");
+  log("warn", "request failed");
+  const count = (level: string) => levels.filter((one) => one === level).length;
+  expect([count("info"), count("error"), count("warn")]).toEqual([100, 150, 1]);
+});
+
+test.each([
+  ["10.0.0.1", "10.0.0.1"],
+  ["::ffff:10.0.0.1", "10.0.0.1"],
+  ["fd00::1", "fd00::1"],
+  ["::ffff:0:1", "::ffff:0:1"],
+  [undefined, ""],
+])("a peer at %s is called '%s'", (remoteAddress, source) => {
+  expect(sourceOf({ remoteAddress })).toBe(source);
 });
 
 test("a full cache forgets its oldest entry, and none is given after its end", () => {

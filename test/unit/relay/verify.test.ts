@@ -1,6 +1,6 @@
 /** How long a verdict lives, and how seldom STS is asked; time is the test's own. */
 import { describe, expect, test } from "vitest";
-import { RateLimit } from "../../../relay/limits.ts";
+import { InFlightLimit, RateLimit } from "../../../relay/limits.ts";
 import type { StsAnswer } from "../../../relay/sts.ts";
 import { type Verdict, verifier } from "../../../relay/verify.ts";
 import { REGION, STS_HOST, tokenWith } from "../../support/relay/tokens.ts";
@@ -10,8 +10,8 @@ const ROLE = "nodekeeper-example-drain-urgent";
 const CALLER = assumedRole(ROLE);
 const KNOWN = { kind: "known", identity: `aws/123456789012/${ROLE}` };
 
-function assumedRole(role: string): StsAnswer {
-  return { kind: "caller", account: "123456789012", arn: `arn:aws:sts::123456789012:assumed-role/${role}/session` };
+function assumedRole(role: string, account = "123456789012"): StsAnswer {
+  return { kind: "caller", account, arn: `arn:aws:sts::${account}:assumed-role/${role}/session` };
 }
 function at(seconds: number): Date {
   return new Date(START.getTime() + seconds * 1000);
@@ -21,6 +21,8 @@ function at(seconds: number): Date {
 function setup(options: { answer?: StsAnswer; perSecond?: number; slow?: boolean } = {}) {
   const state = { now: START, answer: options.answer ?? CALLER, calls: 0 };
   const waiting: ((answer: StsAnswer) => void)[] = [];
+  const perSecond = options.perSecond ?? 1000;
+  const rate = () => new RateLimit({ perSecond, burst: perSecond });
   const verify = verifier({
     sts: { region: REGION, host: STS_HOST },
     askSts: async () => {
@@ -30,7 +32,8 @@ function setup(options: { answer?: StsAnswer; perSecond?: number; slow?: boolean
       waiting.push(resolve);
       return promise;
     },
-    perSource: new RateLimit({ perSecond: options.perSecond ?? 1000, burst: options.perSecond ?? 1000 }),
+    isSomebody: (identity) => identity === KNOWN.identity,
+    perSource: { newTokens: rate(), badTokens: rate(), stsCalls: new InFlightLimit(5) },
     now: () => state.now,
   });
   return { state, waiting, verify: (token: string, source = "10.0.0.1") => verify(token, source) };
@@ -111,6 +114,31 @@ describe("a refusal by STS", () => {
   });
 });
 
+describe("a caller who is nobody here", () => {
+  const NOBODY = { kind: "known", identity: "aws/210987654321/role" };
+  test("is remembered for 5 seconds only, in case it becomes somebody", async () => {
+    const { state, verify } = setup({ answer: assumedRole("role", "210987654321") });
+    expect(await verify(tokenWith(START))).toEqual(NOBODY);
+    state.now = at(4);
+    expect(await verify(tokenWith(START))).toEqual(NOBODY);
+    expect(state.calls).toBe(1);
+    state.now = at(5);
+    await verify(tokenWith(START));
+    expect(state.calls).toBe(2);
+  });
+  test("does not push out those who are known, however many roles of however many accounts there are", async () => {
+    const { state, verify } = setup({ perSecond: 5000 });
+    await verify(tokenWith(START));
+    for (let index = 1; index <= 1_200; index++) {
+      state.answer = assumedRole(`role-${index}`, "210987654321");
+      await verify(another(index));
+    }
+    expect(state.calls).toBe(1_201);
+    expect(await verify(tokenWith(START))).toEqual(KNOWN);
+    expect(state.calls).toBe(1_201);
+  });
+});
+
 test("that STS didn't answer is not remembered", async () => {
   const { state, verify } = setup({ answer: { kind: "unavailable", because: "STS answered 500" } });
   expect((await verify(tokenWith(START))).kind).toBe("unavailable");
@@ -138,13 +166,27 @@ test("many requests with one new token are one call to STS, and count once again
 
 test("no more than 20 calls to STS are in flight; the 21st caller is asked to come back", async () => {
   const { state, waiting, verify } = setup({ slow: true });
-  const first = Array.from({ length: 20 }, (_, index) => verify(another(index)));
-  expect((await verify(another(20))).kind).toBe("unavailable");
+  const first = Array.from({ length: 20 }, (_, index) => verify(another(index), `10.0.0.${index % 4}`));
+  expect((await verify(another(20), "10.0.0.9")).kind).toBe("unavailable");
   expect(state.calls).toBe(20);
   for (const answer of waiting) answer(CALLER);
   await Promise.all(first);
-  const late = verify(another(20));
+  const late = verify(another(20), "10.0.0.9");
   waiting[20]?.(CALLER);
+  expect(await late).toEqual(KNOWN);
+});
+
+test("no more than 5 of the calls in flight are of one source, and the places it leaves are free again", async () => {
+  const { state, waiting, verify } = setup({ slow: true });
+  const first = Array.from({ length: 5 }, (_, index) => verify(another(index)));
+  expect((await verify(another(5))).kind).toBe("limited");
+  expect(state.calls).toBe(5);
+  const other = verify(another(6), "10.0.0.2");
+  expect(state.calls).toBe(6);
+  for (const answer of waiting) answer({ kind: "refused", because: "STS answered 403" });
+  await Promise.all([...first, other]);
+  const late = verify(another(5));
+  waiting[6]?.(CALLER);
   expect(await late).toEqual(KNOWN);
 });
 
@@ -170,10 +212,11 @@ describe("a source that sends one new token after the other", () => {
     expect((await verify(another(2))).kind).toBe("limited");
     expect(await verify(another(1))).toEqual(KNOWN);
   });
-  test("is limited for tokens that aren't even read", async () => {
+  test("is limited for tokens that can't be read, which leaves honest callers of the same address alone", async () => {
     const { verify } = setup({ perSecond: 1 });
     expect((await verify("nonsense")).kind).toBe("refused");
     expect((await verify("nonsense")).kind).toBe("limited");
+    expect(await verify(another(1))).toEqual(KNOWN);
   });
 });
 
