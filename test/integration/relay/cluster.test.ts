@@ -245,10 +245,23 @@ describeReal("the relay before a real API server", ["control plane"], () => {
   });
 
   test.each(["websocket", "SPDY/3.1"])("an upgrade to %s never reaches the API server", async (protocol) => {
-    const path = "/api/v1/namespaces/default/pods/one/exec?command=id&stdout=true";
+    rig.metrics.refusals.reset();
+    // One that is granted: nothing but the upgrade is the reason.
+    const path = "/api/v1/namespaces/default/pods/one/eviction";
     const answer = await through({ method: "POST", path, headers: { connection: "upgrade", upgrade: protocol } });
     expect(answer.status).toBe(403);
     expect(answer.headers["audit-id"]).toBeUndefined();
+    const { values } = await rig.metrics.refusals.get();
+    expect(values).toEqual([{ labels: { reason: "upgrade" }, value: 1 }]);
+  });
+
+  test("a function is locked out within seconds of the deletion of its user's binding, whatever the relay remembers", async () => {
+    const status = () => through({}).then((answer) => answer.status);
+    expect(await status()).toBe(200);
+    await cluster.kubectl("delete", "clusterrolebinding", "nodekeeper-drain-node");
+    await expect.poll(status, { timeout: 3_000 }).toBe(403);
+    await cluster.kubectl("apply", "-k", join(MANIFESTS, "base"));
+    await expect.poll(status, { timeout: 3_000 }).toBe(200);
   });
 });
 
