@@ -44,7 +44,7 @@ const environmentSchema = z
     MAX_REQUESTS_PER_USER: count(1, 10_000).default(256),
     MAX_CONNECTIONS_PER_SOURCE: count(1, 10_000).default(512),
     NEW_TOKENS_PER_SOURCE_PER_SECOND: count(1, 1_000).default(50),
-    STS_CALLS_PER_SOURCE: count(1, MAX_STS_CALLS).default(5),
+    STS_CALLS_PER_SOURCE: count(1, MAX_STS_CALLS).default(10),
     SHUTDOWN_DELAY_SECONDS: count(0, 300).default(5),
     SHUTDOWN_DRAIN_SECONDS: count(0, 300).default(20),
   })
