@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Agent, createServer, request as openRequest } from "node:https";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Fault, FaultChooser, type FaultRule } from "./faults.ts";
+import { type Fault, FaultChooser, type FaultRule, type MetRule } from "./faults.ts";
 
 export interface FaultProxySettings {
   /** The API server behind: base URL and the PEM of its authority. */
@@ -21,6 +21,8 @@ export interface FaultProxy extends AsyncDisposable {
   readonly url: string;
   /** How often it did what: kinds of faults, and `forwarded`. */
   readonly counts: ReadonlyMap<Fault["kind"] | "forwarded", number>;
+  /** Each rule of those set last, and how many requests it was applied to. */
+  met(): readonly MetRule[];
   /** How many connections were opened to it. */
   connections(): number;
   setRules(rules: readonly FaultRule[]): void;
@@ -44,18 +46,20 @@ export async function startFaultProxy({
   chooser.replace(rules);
   const counts = new Map<Fault["kind"] | "forwarded", number>();
   const count = (what: Fault["kind"] | "forwarded") => counts.set(what, (counts.get(what) ?? 0) + 1);
+  const stopped = new AbortController();
+  const pause = (ms: number) => sleep(ms, undefined, { signal: stopped.signal });
   let connections = 0;
 
   async function answer(incoming: IncomingMessage): Promise<Answer | "reset"> {
     const body = await buffer(incoming);
-    const path = new URL(incoming.url ?? "", upstream.url).pathname;
-    const fault = chooser.choose(incoming.method ?? "", path);
+    const fault = chooser.choose(incoming.method ?? "", incoming.url ?? "");
     if (fault) count(fault.kind);
     if (fault?.kind === "answer") return refusal(fault);
     if (fault?.kind === "reset-before") return "reset";
-    if (fault?.kind === "delay") await sleep(fault.ms);
+    if (fault?.kind === "delay") await pause(fault.ms);
     count("forwarded");
     const forwarded = await forward(incoming, body, upstream.url, agent);
+    if (fault?.kind === "late-answer") await pause(fault.ms);
     return fault?.kind === "reset-after" ? "reset" : forwarded;
   }
 
@@ -73,6 +77,7 @@ export async function startFaultProxy({
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("listening: no port");
   const stop = async () => {
+    stopped.abort();
     agent.destroy();
     server.closeAllConnections();
     await new Promise<void>((resolve) => server.close(() => resolve()));
@@ -80,6 +85,7 @@ export async function startFaultProxy({
   return {
     url: `https://127.0.0.1:${address.port}`,
     counts,
+    met: () => chooser.met(),
     connections: () => connections,
     setRules: (next) => chooser.replace(next),
     stop,
