@@ -1,4 +1,4 @@
-/** What an operator can do and see in the cloud of an installation: put events on the bus, count messages, read logs and metrics. */
+/** What an operator can do and see in the cloud of an installation: put events on the bus, count messages, read the log. */
 import { CloudWatchLogsClient, FilterLogEventsCommand } from "@aws-sdk/client-cloudwatch-logs";
 import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import { GetQueueAttributesCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
@@ -21,6 +21,8 @@ export interface DeadLetter {
 export interface Backstage {
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
+  readonly functionName: string;
+  readonly replayRoleArn: string;
   readonly sqs: SQSClient;
   /** Puts spot interruptions of these instances on the bus, in order. */
   interrupt(instanceIds: readonly string[], action?: string): Promise<void>;
@@ -29,8 +31,10 @@ export interface Backstage {
   /** Messages in the urgent queue, visible or not. */
   countMessages(): Promise<number>;
   deadLetters(): Promise<readonly DeadLetter[]>;
-  /** The function's log lines that are JSON, in their order. */
+  /** The function's log lines that are JSON, in their order: metrics too. */
   logLines(): Promise<readonly LogLine[]>;
+  /** All lines of the function's log, as Lambda and the function wrote them. */
+  logText(): Promise<string>;
 }
 
 export function openBackstage(emulator: Emulator, outputs: Readonly<Record<string, string>>): Backstage {
@@ -41,7 +45,8 @@ export function openBackstage(emulator: Emulator, outputs: Readonly<Record<strin
   };
   const queueUrl = output("UrgentQueueUrl");
   const deadLetterQueueUrl = output("UrgentDeadLetterQueueUrl");
-  const logGroupName = `/aws/lambda/${output("DrainUrgentFunctionName")}`;
+  const functionName = output("DrainUrgentFunctionName");
+  const logGroupName = `/aws/lambda/${functionName}`;
   const sqs = new SQSClient(emulator.clientConfig);
   const events = new EventBridgeClient(emulator.clientConfig);
   const logs = new CloudWatchLogsClient(emulator.clientConfig);
@@ -61,6 +66,8 @@ export function openBackstage(emulator: Emulator, outputs: Readonly<Record<strin
   return {
     queueUrl,
     deadLetterQueueUrl,
+    functionName,
+    replayRoleArn: output("ReplayRoleArn"),
     sqs,
     putEvents,
     interrupt: (instanceIds, action = "terminate") =>
@@ -73,7 +80,8 @@ export function openBackstage(emulator: Emulator, outputs: Readonly<Record<strin
       ),
     countMessages: () => countMessages(sqs, queueUrl),
     deadLetters: () => readAll(sqs, deadLetterQueueUrl),
-    logLines: () => readLog(logs, logGroupName),
+    logLines: async () => jsonLines(await readLog(logs, logGroupName)),
+    logText: () => readLog(logs, logGroupName),
   };
 }
 
@@ -103,18 +111,19 @@ async function readAll(sqs: SQSClient, QueueUrl: string): Promise<readonly DeadL
   return [...found.values()];
 }
 
-async function readLog(logs: CloudWatchLogsClient, logGroupName: string): Promise<readonly LogLine[]> {
-  const lines: LogLine[] = [];
+async function readLog(logs: CloudWatchLogsClient, logGroupName: string): Promise<string> {
+  const lines: string[] = [];
   let nextToken: string | undefined;
   do {
     const page = await logs.send(new FilterLogEventsCommand({ logGroupName, nextToken }));
-    for (const { message = "" } of page.events ?? []) lines.push(...jsonLines(message));
+    for (const { message = "" } of page.events ?? []) lines.push(message);
     nextToken = page.nextToken;
   } while (nextToken !== undefined);
-  return lines;
+  return lines.join("\n");
 }
 
-function jsonLines(text: string): LogLine[] {
+/** The lines of a log that are JSON objects. */
+export function jsonLines(text: string): LogLine[] {
   return text
     .split("\n")
     .filter((line) => line.startsWith("{"))
