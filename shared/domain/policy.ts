@@ -10,7 +10,7 @@ import { labelSelector, matchesSelector } from "./selector.ts";
 const seconds = z.int().min(0).max(3600);
 
 const nodePolicyShape = {
-  /** How long a pod that its budget protects is waited for before it is deleted past the budget. */
+  /** How long a budget that refuses is respected at least, time permitting; longer while a pod's grace leaves time. */
   pdbPatienceSeconds: seconds,
   /** No pod gets more grace than `max`, whatever it asks for. */
   podGraceSeconds: z.strictObject({ max: z.int().min(1).max(3600).optional() }),
