@@ -1,4 +1,5 @@
 /** From the text of a message to a signal, or to the reason why there is none. The only door for cloud events. */
+import { parseJson } from "../shared/domain/parse-json.ts";
 import type { Signal } from "../shared/domain/signal.ts";
 import { type EventDefinition, envelopeSchema, oneLine } from "./define-event.ts";
 
@@ -30,12 +31,4 @@ export function readSignal(body: string, accepted: readonly EventDefinition[], h
   const event = accepted.find((one) => one.accepts(envelope));
   if (!event) return { kind: "not-ours", because: "event of a kind that nothing is done for" };
   return event.read(envelope);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

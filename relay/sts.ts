@@ -5,6 +5,7 @@
 import * as https from "node:https";
 import * as z from "zod";
 import { TOKEN_AUDIENCE_HEADER } from "../shared/domain/identity.ts";
+import { parseJson } from "../shared/domain/parse-json.ts";
 import type { PresignedCall } from "./token.ts";
 
 /** Below the 2 s that callers wait for an answer, so that they hear "later" instead of nothing. */
@@ -109,12 +110,4 @@ function interpret({ status, body }: RawAnswer): StsAnswer {
   const caller = callerSchema.safeParse(json).data?.GetCallerIdentityResponse.GetCallerIdentityResult;
   if (caller === undefined) return { kind: "unavailable", because: "STS's answer was not understood" };
   return { kind: "caller", account: caller.Account, arn: caller.Arn };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,8 +2,10 @@
  * Translates how a request to the Kubernetes API failed into our own words. Messages carry what the server said, cut
  * to a bound, and never a request's headers or a whole body.
  */
+
 import { ApiException } from "@kubernetes/client-node/dist/gen/index.js";
 import * as z from "zod";
+import { parseJson } from "../domain/parse-json.ts";
 import { ClusterRefused, ClusterUnavailable } from "../ports/cluster.ts";
 import { RequestUnanswered } from "./kube-transport.ts";
 
@@ -103,14 +105,6 @@ function parseStatus(body: unknown): z.infer<typeof statusSchema> {
   const parsed = statusSchema.safeParse(typeof body === "string" ? parseJson(body) : body);
   if (parsed.success) return parsed.data;
   return { message: typeof body === "string" ? body : "", details: { causes: [] } };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function retrySeconds(header: string | undefined, detail: number | undefined): number {

@@ -2,7 +2,9 @@
  * What a drain must remember, kept on the Node as an annotation: it survives any function and is what an operator
  * reads. Written only when it changes. A record of a version we don't know is left alone and reported.
  */
+
 import * as z from "zod";
+import { parseJson } from "./parse-json.ts";
 
 const time = z.iso.datetime({ offset: true });
 
@@ -37,12 +39,4 @@ export function readDrainRecord(annotation: string | undefined): DrainRecordRead
 
 export function writeDrainRecord(record: DrainRecord): string {
   return JSON.stringify(record);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
