@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeReal } from "../rig/real-parts.ts";
 import { create, createPods } from "../rig/seed.ts";
 import { waitUntil } from "../rig/wait.ts";
-import type { FaultRule } from "../support/faults/faults.ts";
+import { EVERY_TROUBLE, SILENT_NODE } from "../support/faults/every-trouble.ts";
 import { type ProxyBefore, startProxyBefore } from "../support/faults/proxy-before.ts";
 import { type Installation, install } from "../support/installation.ts";
 import { readMeasurements, valuesOf } from "../support/measurements.ts";
@@ -20,30 +20,6 @@ import {
 } from "../support/real-cluster.ts";
 
 const NODES = 10;
-/** The node whose list of pods isn't answered for a while. */
-const SILENT = 3;
-
-/** In this order, so that each has its turn before those for everything. */
-const RULES: readonly FaultRule[] = [
-  // Longer than the client waits, and often enough that both tries of one step meet it, though two steps ask at once.
-  {
-    method: "GET",
-    path: /pods$/,
-    query: new RegExp(`spec\\.nodeName=${nodeName(SILENT)}(&|$)`),
-    fault: { kind: "delay", ms: 4_000 },
-    times: 4,
-  },
-  { method: "PATCH", fault: { kind: "answer", status: 409 }, times: 4 },
-  { method: "POST", path: /eviction$/, fault: { kind: "answer", status: 429, retryAfterSeconds: 1 }, times: 2 },
-  { method: "POST", path: /eviction$/, fault: { kind: "answer", status: 500 }, times: 2 },
-  { method: "POST", path: /eviction$/, fault: { kind: "reset-before" }, times: 3 },
-  { method: "POST", path: /eviction$/, fault: { kind: "reset-after" }, times: 3 },
-  { method: "POST", path: /eviction$/, fault: { kind: "late-answer", ms: 4_000 }, times: 2 },
-  { method: "PATCH", fault: { kind: "reset-after" }, times: 3 },
-  { method: "GET", fault: { kind: "reset-before" }, times: 3 },
-  { method: "GET", path: /pods$/, fault: { kind: "answer", status: 503 }, times: 3 },
-  { probability: 0.03, fault: { kind: "answer", status: 500 }, times: 20 },
-];
 
 describeReal("faults on the way to the API server", ["control plane", "emulator"], () => {
   let cluster: RealCluster;
@@ -54,7 +30,7 @@ describeReal("faults on the way to the API server", ["control plane", "emulator"
     cluster = await startRealCluster({ kwok: { podStopMilliseconds: 2_000, leases: false } });
     await populate(cluster, { nodes: NODES, pods: 3 });
     await protectByBudget(cluster);
-    proxy = await startProxyBefore(cluster, { rules: RULES, seed: 7 });
+    proxy = await startProxyBefore(cluster, { rules: EVERY_TROUBLE, seed: 7 });
     installation = await install({
       kubeApi: proxy.kubeApi,
       policy: { default: { pdbPatienceSeconds: 5, podGraceSeconds: { max: 100 } } },
@@ -83,7 +59,7 @@ describeReal("faults on the way to the API server", ["control plane", "emulator"
 
   it("a step that gets no answer ends as unavailable, with the reason, and is taken again", async () => {
     const decisions = (await installation.logLines()).filter(
-      ({ message, instanceId }) => message === "signal decided" && instanceId === instanceIdOf(SILENT),
+      ({ message, instanceId }) => message === "signal decided" && instanceId === instanceIdOf(SILENT_NODE),
     );
     expect(decisions).toContainEqual(
       expect.objectContaining({
