@@ -2,7 +2,7 @@
  * Messages that are handled more than once, on real parts: because the function was killed in the middle of its work,
  * and because an operator put the same notice into the queue twice. Either way there is one drain, and it is finished.
  */
-import { ReceiveMessageCommand } from "@aws-sdk/client-sqs";
+import { CreateQueueCommand, ReceiveMessageCommand } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeReal } from "../rig/real-parts.ts";
 import { waitUntil } from "../rig/wait.ts";
@@ -29,6 +29,7 @@ const PODS = 3;
 const HELD_MILLISECONDS = 10_000;
 /** What the emulator writes into the log of an invocation whose process is gone. */
 const DEATH = "Worker process died";
+const DENIED = { name: expect.stringContaining("AccessDenied") };
 
 describeReal("messages that are handled more than once", ["control plane", "emulator"], () => {
   let cluster: RealCluster;
@@ -138,17 +139,18 @@ describeReal("messages that are handled more than once", ["control plane", "emul
   });
 
   it("nobody else may put messages into the queue, not even who may do everything in the account", async () => {
+    const root = installation.sqs;
     const notice = spotNotice("forged", instanceIdOf(3), installation.emulator);
-    const sending = sendMessage(installation.sqs, installation.queueUrl, notice);
-    await expect(sending).rejects.toMatchObject({ name: expect.stringContaining("AccessDenied") });
+    const { QueueUrl = "" } = await root.send(new CreateQueueCommand({ QueueName: "without-a-door" }));
+    await expect(sendMessage(root, QueueUrl, notice)).resolves.toBeUndefined();
+    await expect(sendMessage(root, installation.queueUrl, notice)).rejects.toMatchObject(DENIED);
     expect(await installation.countMessages()).toBe(0);
   });
 
   it("the replay role may put back and nothing else", async () => {
     const onCall = await assumeReplayRole(installation);
-    const denied = { name: expect.stringContaining("AccessDenied") };
-    await expect(sendMessage(onCall, installation.deadLetterQueueUrl, {})).rejects.toMatchObject(denied);
+    await expect(sendMessage(onCall, installation.deadLetterQueueUrl, {})).rejects.toMatchObject(DENIED);
     const reading = onCall.send(new ReceiveMessageCommand({ QueueUrl: installation.queueUrl }));
-    await expect(reading).rejects.toMatchObject(denied);
+    await expect(reading).rejects.toMatchObject(DENIED);
   });
 });
