@@ -61,8 +61,9 @@ function writeLog(fact: Fact, log: Logger): void {
 }
 
 function writeMetrics(fact: Fact, about: Signal | undefined, metrics: Metrics): void {
-  const count = (name: string, value = 1) => metrics.addMetric(name, MetricUnit.Count, value);
-  const seconds = (name: string, value: number) => metrics.addMetric(name, MetricUnit.Seconds, value);
+  // Each is written at once: what waits for the end of an invocation is lost with it.
+  const count = (name: string, value = 1) => metrics.singleMetric().addMetric(name, MetricUnit.Count, value);
+  const seconds = (name: string, value: number) => metrics.singleMetric().addMetric(name, MetricUnit.Seconds, value);
   switch (fact.kind) {
     case "decided":
       countBy(metrics, "decisionsMade", { decision: fact.decision });

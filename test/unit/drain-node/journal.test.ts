@@ -45,7 +45,7 @@ function aJournal() {
     serviceName: "drain-urgent",
     defaultDimensions: { cluster: "blue" },
   });
-  return { note: openJournal(logger, metrics), metrics };
+  return { note: openJournal(logger, metrics) };
 }
 
 const parsed = () =>
@@ -124,11 +124,19 @@ describe("the log", () => {
 });
 
 describe("the metrics", () => {
+  it("are written at once: an invocation that is killed loses none of its facts", () => {
+    const { note } = aJournal();
+    note({ kind: "cordoned", nodeName: "node-1", secondsSinceEvent: 2 });
+    expect(parsed()).toContainEqual(
+      expect.objectContaining({ secondsToCordon: 2, service: "drain-urgent", cluster: "blue" }),
+    );
+  });
+
   it("case 16: a thousand nodes make no more series than two", () => {
     const seriesOf = (nodes: number) => {
       lines.length = 0;
       vi.stubEnv("LOG_LEVEL", "SILENT");
-      const { note, metrics } = aJournal();
+      const { note } = aJournal();
       for (let n = 1; n <= nodes; n++) {
         const fact = decidedOn(n);
         const nodeName = `node-${n}`;
@@ -148,7 +156,6 @@ describe("the metrics", () => {
         note({ kind: "messages-unsettled", messageIds: [`m-${n}`], error: new Error(`reason ${n}`) });
         note({ kind: "settled-at-the-door", decision: "unreadable", outcome: done(`reason ${n}`) });
       }
-      metrics.publishStoredMetrics();
       return series();
     };
     const ofTwo = seriesOf(2);
