@@ -21,7 +21,7 @@ const READING: readonly Step[] = [
   { what: "unused code", tool: "knip", args: [] },
 ];
 const TESTS: Step = {
-  what: "unit and stack tests",
+  what: "unit tests",
   tool: "vitest",
   args: ["run", "--project", "unit"],
 };
