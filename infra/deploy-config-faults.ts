@@ -11,7 +11,7 @@ export const EXAMPLE_CONFIG = {
   region: "eu-west-1",
   api: {
     via: "eks",
-    url: "https://nodekeeper-relay.internal.example.com:8443",
+    url: "https://nodekeeper-relay.internal.example.com",
     caFile: "relay-ca.pem",
     eksClusterName: "Production_1",
   },

@@ -14,7 +14,10 @@ import { DeployConfigFaults, describeFaults } from "./deploy-config-faults.ts";
  */
 const clusterName = z
   .string()
-  .regex(/^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$/, "must be 1 to 32 lower-case letters, digits and inner hyphens");
+  .regex(
+    /^[a-z]([a-z0-9-]{0,30}[a-z0-9])?$/,
+    "must be 1 to 32 lower-case letters, digits and inner hyphens, beginning with a letter",
+  );
 
 const apiUrl = z
   .url({ protocol: /^https$/, error: "must be an https URL" })

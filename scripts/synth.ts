@@ -12,7 +12,7 @@ const ROOT = resolve(import.meta.dirname, "..");
 
 const HELP = `usage: npm run synth -- [--config <file>] [--out <folder>]
 
-Builds the programs and writes the CloudFormation templates. Needs no AWS account and no network.
+Builds the programs and writes the CloudFormation templates. Needs no AWS account, and no network once the packages are installed.
 
   --config <file>   configuration of the installation, JSON (default: key "nodekeeper" in cdk.json)
   --out <folder>    where the cloud assembly goes (default: cdk.out)
@@ -55,8 +55,12 @@ function describeStack(stack: CloudFormationStackArtifact): void {
 try {
   await main();
 } catch (error) {
-  // A fault of the configuration explains itself; a stack trace would bury it.
-  if (!(error instanceof DeployConfigFaults)) throw error;
-  console.error(error.message);
-  process.exitCode = 1;
+  // A fault of the configuration or of an option explains itself; a stack trace would bury it.
+  if (error instanceof DeployConfigFaults) {
+    console.error(error.message);
+    process.exitCode = 1;
+  } else if (error instanceof TypeError && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS")) {
+    console.error(`${error.message}\nAll options: npm run synth -- --help`);
+    process.exitCode = 2;
+  } else throw error;
 }
