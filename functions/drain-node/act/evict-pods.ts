@@ -27,9 +27,8 @@ async function evictOne(eviction: Eviction, tools: DrainTools): Promise<Evicted>
   if (answer.kind === "refused") tools.note({ kind: "pod-failed", pod: podName(pod), because: answer.because });
   if (answer.kind !== "blocked" || pastBudgetGraceSeconds === undefined) return { eviction, answer, pastBudget: false };
 
-  const deletion = await tools.cluster.deletePod(pod, pastBudgetGraceSeconds);
+  const deletion = await deleteOne({ pod, graceSeconds: pastBudgetGraceSeconds }, tools);
   if (deletion.kind === "deleted") return { eviction, answer, pastBudget: true };
-  if (deletion.kind === "refused") tools.note({ kind: "pod-failed", pod: podName(pod), because: deletion.because });
   return { eviction, answer: deletion, pastBudget: false };
 }
 
@@ -39,13 +38,11 @@ export async function tightenPods(
   tools: DrainTools,
 ): Promise<readonly DeletionAnswer[]> {
   const limit = pLimit(WAVE_WIDTH);
-  return Promise.all(
-    tightenings.map(({ pod, graceSeconds }) =>
-      limit(async () => {
-        const answer = await tools.cluster.deletePod(pod, graceSeconds);
-        if (answer.kind === "refused") tools.note({ kind: "pod-failed", pod: podName(pod), because: answer.because });
-        return answer;
-      }),
-    ),
-  );
+  return Promise.all(tightenings.map((tightening) => limit(() => deleteOne(tightening, tools))));
+}
+
+async function deleteOne({ pod, graceSeconds }: Tightening, tools: DrainTools): Promise<DeletionAnswer> {
+  const answer = await tools.cluster.deletePod(pod, graceSeconds);
+  if (answer.kind === "refused") tools.note({ kind: "pod-failed", pod: podName(pod), because: answer.because });
+  return answer;
 }

@@ -1,6 +1,5 @@
 /** Tokens for tests: honest ones, signed as a function signs them, and crooked ones made part by part. */
-import { Hash } from "@smithy/core/serde";
-import { SignatureV4 } from "@smithy/signature-v4";
+import { tokenSource } from "../../../shared/adapters/api-token.ts";
 import { TOKEN_AUDIENCE_HEADER, TOKEN_PREFIX } from "../../../shared/domain/identity.ts";
 
 export const REGION = "eu-west-1";
@@ -27,27 +26,8 @@ export async function signToken(options: {
   readonly region?: string;
   readonly at?: Date;
 }): Promise<string> {
-  const region = options.region ?? REGION;
-  const host = `sts.${region}.amazonaws.com`;
-  const signer = new SignatureV4({
-    service: "sts",
-    region,
-    credentials: options.credentials ?? SOME_CREDENTIALS,
-    sha256: Hash.bind(null, "sha256"),
-  });
-  const signed = await signer.presign(
-    {
-      method: "GET",
-      protocol: "https:",
-      hostname: host,
-      path: "/",
-      query: { Action: "GetCallerIdentity", Version: "2011-06-15" },
-      headers: { host, [TOKEN_AUDIENCE_HEADER]: options.audience },
-    },
-    { expiresIn: 60, ...(options.at === undefined ? {} : { signingDate: options.at }) },
-  );
-  const query = Object.entries(signed.query ?? {}).map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`);
-  return tokenFor(`https://${host}/?${query.join("&")}`);
+  const { audience, credentials = SOME_CREDENTIALS, region = REGION, at = new Date() } = options;
+  return tokenSource({ audience, region, credentials: () => credentials, clock: { now: () => at } })();
 }
 
 /** Wraps any text as a token. */
