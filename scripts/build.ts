@@ -1,6 +1,6 @@
 /**
- * Makes the bundles that are deployed: dist/drain-node for Lambda and dist/relay for the relay's image. Tests load the
- * same files, so what is tested is what runs.
+ * Makes the bundles that are deployed: those of the functions for Lambda, the relay's and the agents' for their images.
+ * Tests load the same files, so what is tested is what runs.
  */
 import { rm } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
@@ -11,16 +11,31 @@ import { type BundleSizes, sizesOf } from "./bundle-sizes.ts";
 const ROOT = resolve(import.meta.dirname, "..");
 export const DIST = join(ROOT, "dist");
 
-/** Every program: where it starts, and the name of its first file under dist/. */
+/** Every program: where it starts, the name of its first file under dist/, and what kind of modules it is made of. */
 const PROGRAMS = [
-  { name: "drain-node", entry: "functions/drain-node/handler.ts", file: "handler" },
-  { name: "relay", entry: "relay/main.ts", file: "main" },
+  { name: "drain-node", entry: "functions/drain-node/handler.ts", file: "handler", format: "esm" },
+  { name: "relay", entry: "relay/main.ts", file: "main", format: "esm" },
+  // CommonJS: an `import` of node:http evaluates all its exports, WebSocket's 14 MB among them; `require` doesn't.
+  { name: "early-oom", entry: "node-agent/early-oom/main.ts", file: "main", format: "cjs" },
+  { name: "fencing-agent", entry: "node-agent/fencing/main.ts", file: "main", format: "cjs" },
 ] as const;
 
 export interface Bundle extends BundleSizes {
   readonly name: string;
   readonly directory: string;
   readonly entry: string;
+}
+
+interface Program {
+  readonly name: string;
+  /** Absolute path of its source. */
+  readonly entry: string;
+  /** Name of its first file, without extension. */
+  readonly file: string;
+  /** Default: ES modules, `.mjs`. CommonJS (`.cjs`) is one file. */
+  readonly format?: "esm" | "cjs";
+  /** Emptied first. */
+  readonly directory: string;
 }
 
 interface BuildOptions {
@@ -34,33 +49,32 @@ interface BuildOptions {
  */
 export async function buildBundles(options: BuildOptions = {}): Promise<readonly Bundle[]> {
   return Promise.all(
-    PROGRAMS.map(({ name, entry, file }) =>
-      buildBundle({ name, entry: join(ROOT, entry), file, directory: join(DIST, name) }, options),
+    PROGRAMS.map((program) =>
+      buildBundle({ ...program, entry: join(ROOT, program.entry), directory: join(DIST, program.name) }, options),
     ),
   );
 }
 
-/** Builds one program into `directory`, which is emptied first. */
-export async function buildBundle(
-  program: { readonly name: string; readonly entry: string; readonly file: string; readonly directory: string },
-  { sourcemap = false }: BuildOptions = {},
-): Promise<Bundle> {
+/** Builds one program. */
+export async function buildBundle(program: Program, { sourcemap = false }: BuildOptions = {}): Promise<Bundle> {
+  const { format = "esm" } = program;
+  const extension = format === "esm" ? "mjs" : "cjs";
   await rm(program.directory, { recursive: true, force: true });
   const { metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: [{ in: program.entry, out: program.file }],
     outdir: program.directory,
-    outExtension: { ".js": ".mjs" },
+    outExtension: { ".js": `.${extension}` },
     chunkNames: "chunks/[name]-[hash]",
     bundle: true,
     platform: "node",
     target: "node24",
-    format: "esm",
+    format,
     // The EC2 client is loaded with `await import()`, only when a node is unknown: it must stay a file of its own.
-    splitting: true,
+    splitting: format === "esm",
     // The SDK's ES modules, which can be shaken, before its CommonJS.
     mainFields: ["module", "main"],
-    banner: { js: REQUIRE_FOR_COMMONJS },
+    banner: { js: format === "esm" ? REQUIRE_FOR_COMMONJS : "" },
     plugins: [stubUndici],
     minify: true,
     // Errors are told apart by name in logs and alarms.
@@ -71,7 +85,7 @@ export async function buildBundle(
     // What went wrong is in the error that is thrown.
     logLevel: "silent",
   });
-  const entry = join(program.directory, `${program.file}.mjs`);
+  const entry = join(program.directory, `${program.file}.${extension}`);
   const sizes = sizesOf(metafile.outputs, relative(ROOT, entry));
   return { name: program.name, directory: program.directory, entry, ...sizes };
 }

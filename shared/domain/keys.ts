@@ -27,3 +27,18 @@ export const MIRROR_POD_ANNOTATION = "kubernetes.io/config.mirror";
 /** Where the relay runs, and the label of its pods: a drain takes them last. */
 export const RELAY_NAMESPACE = "nodekeeper";
 export const RELAY_POD_LABEL = { key: "app.kubernetes.io/name", value: "nodekeeper-relay" } as const;
+
+/**
+ * Annotations on a Node that say "somebody works on it": while one of them is there the fencing-agent disarms its dog
+ * and nothing is fenced. Ours, and those of the Deckhouse platform.
+ */
+export const PAUSED_ANNOTATION = "nodekeeper.dev/paused";
+export const MAINTENANCE_ANNOTATIONS = [
+  PAUSED_ANNOTATION,
+  "node-manager.deckhouse.io/fencing-disable",
+  "update.node.deckhouse.io/approved",
+  "update.node.deckhouse.io/disruption-approved",
+] as const;
+
+/** Label on a Node whose fencing-agent has armed the watchdog, as the Deckhouse platform names it. */
+export const FENCING_ENABLED_LABEL = "node-manager.deckhouse.io/fencing-enabled";

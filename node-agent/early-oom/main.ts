@@ -1,0 +1,2 @@
+/** Wires the agent: settings, ports and the loop. */
+process.stdout.write("not wired yet\n");
