@@ -110,6 +110,7 @@ function covers(permission: Permission, asked: Resource, verb: Verb): boolean {
     permission.version === asked.version &&
     permission.resource === asked.resource &&
     permission.subresource === asked.subresource &&
+    (permission.name === undefined || permission.name === asked.name) &&
     permission.verbs.includes(verb) &&
     scopeFits(permission, asked, verb)
   );
@@ -117,6 +118,7 @@ function covers(permission: Permission, asked: Resource, verb: Verb): boolean {
 
 function scopeFits(permission: Permission, asked: Resource, verb: Verb): boolean {
   if (!permission.namespaced) return asked.namespace === undefined;
+  if (permission.namespace !== undefined) return asked.namespace === permission.namespace;
   return asked.namespace !== undefined || verb === "list" || verb === "watch";
 }
 

@@ -1,10 +1,10 @@
 /** The environment of drain-node. The stack sets exactly these names, the handler reads them once, at start. */
 import * as z from "zod";
-import { FUNCTION_NAMES } from "../../shared/domain/identity.ts";
+import { DRAIN_FUNCTION_NAMES } from "../../shared/domain/identity.ts";
 
 export const environmentSchema = z.object({
   /** Which of the functions made from this bundle this is. */
-  FUNCTION: z.enum(FUNCTION_NAMES),
+  FUNCTION: z.enum(DRAIN_FUNCTION_NAMES),
   CLUSTER_NAME: z.string().min(1),
   /** Account of the cluster: signals of another one are acknowledged and counted, never acted on. */
   ACCOUNT_ID: z.string().regex(/^\d{12}$/),

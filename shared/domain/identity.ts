@@ -3,8 +3,11 @@
  * Kubernetes users, and the audience of a token.
  */
 
+/** Functions made from the bundle of drain-node, each for one pace of work. */
+export const DRAIN_FUNCTION_NAMES = ["drain-urgent"] as const;
+
 /** Functions that have a role in IAM and a user in Kubernetes of their own. */
-export const FUNCTION_NAMES = ["drain-urgent"] as const;
+export const FUNCTION_NAMES = [...DRAIN_FUNCTION_NAMES, "fence-node"] as const;
 export type FunctionName = (typeof FUNCTION_NAMES)[number];
 
 /** Name of the IAM role under which a function runs: at most 64 characters, which is IAM's limit. */

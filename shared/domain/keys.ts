@@ -42,3 +42,9 @@ export const MAINTENANCE_ANNOTATIONS = [
 
 /** Label on a Node whose fencing-agent has armed the watchdog, as the Deckhouse platform names it. */
 export const FENCING_ENABLED_LABEL = "node-manager.deckhouse.io/fencing-enabled";
+
+/** Where kubelets renew their Leases, each under the name of its node. */
+export const KUBELET_LEASE_NAMESPACE = "kube-node-lease";
+
+/** What fence-node has observed of Leases that stand still, kept from one run to the next. */
+export const FENCING_CONFIG_MAP = { namespace: "nodekeeper", name: "fencing" } as const;

@@ -107,6 +107,86 @@ describe("drain-urgent may not", () => {
   });
 });
 
+const asFenceNode = (asked: string) => answerTo(asked, "nodekeeper:fence-node");
+const LEASES = "/apis/coordination.k8s.io/v1";
+const ATTACHMENTS = "/apis/storage.k8s.io/v1/volumeattachments";
+
+describe("fence-node may", () => {
+  test.each([
+    ["GET /api/v1/nodes?limit=500", "list nodes"],
+    ["GET /api/v1/nodes/a", "get nodes"],
+    ["PATCH /api/v1/nodes/a?fieldManager=nodekeeper", "patch nodes"],
+    ["DELETE /api/v1/nodes/a", "delete nodes"],
+    ["GET /api/v1/pods?fieldSelector=spec.nodeName%3Da&limit=100", "list pods"],
+    ["DELETE /api/v1/namespaces/default/pods/a-0", "delete pods"],
+    ["POST /api/v1/namespaces/default/events", "create events"],
+    [`GET ${ATTACHMENTS}?limit=500`, "list volumeattachments"],
+    [`DELETE ${ATTACHMENTS}/csi-0123`, "delete volumeattachments"],
+    [`GET ${LEASES}/namespaces/nodekeeper/leases?limit=500`, "list leases"],
+    [`GET ${LEASES}/namespaces/nodekeeper/leases/a`, "get leases"],
+    [`GET ${LEASES}/namespaces/kube-node-lease/leases?limit=500&continue=x`, "list leases"],
+    [`GET ${LEASES}/namespaces/kube-node-lease/leases/a`, "get leases"],
+    ["GET /api/v1/namespaces/nodekeeper/configmaps/fencing", "get configmaps"],
+    ["PUT /api/v1/namespaces/nodekeeper/configmaps/fencing", "update configmaps"],
+    ["POST /api/v1/namespaces/nodekeeper/configmaps", "create configmaps"],
+  ])("%s", (asked, allowed) => {
+    expect(asFenceNode(asked)).toBe(allowed);
+  });
+});
+
+describe("fence-node may not", () => {
+  test.each([
+    // What says that a node lives is never written by who may end it.
+    [`PUT ${LEASES}/namespaces/nodekeeper/leases/a`, "not-granted"],
+    [`PATCH ${LEASES}/namespaces/nodekeeper/leases/a`, "not-granted"],
+    [`DELETE ${LEASES}/namespaces/nodekeeper/leases/a`, "not-granted"],
+    [`POST ${LEASES}/namespaces/nodekeeper/leases`, "not-granted"],
+    [`PUT ${LEASES}/namespaces/kube-node-lease/leases/a`, "not-granted"],
+    [`DELETE ${LEASES}/namespaces/kube-node-lease/leases/a`, "not-granted"],
+    [`GET ${LEASES}/namespaces/nodekeeper/leases?watch=true`, "not-granted"],
+    [`GET ${LEASES}/leases`, "not-granted"],
+    [`GET ${LEASES}/namespaces/kube-system/leases`, "not-granted"],
+    [`GET ${LEASES}/namespaces/kube-system/leases/kube-scheduler`, "not-granted"],
+    [`GET ${LEASES}/namespaces/nodekeeper-2/leases/a`, "not-granted"],
+    // The relay's map of identities lies beside the observations.
+    ["GET /api/v1/namespaces/nodekeeper/configmaps/nodekeeper-relay-identities", "not-granted"],
+    ["PUT /api/v1/namespaces/nodekeeper/configmaps/nodekeeper-relay-identities", "not-granted"],
+    ["PUT /api/v1/namespaces/nodekeeper/configmaps/fencing-2", "not-granted"],
+    ["GET /api/v1/namespaces/nodekeeper/configmaps", "not-granted"],
+    ["PATCH /api/v1/namespaces/nodekeeper/configmaps/fencing", "not-granted"],
+    ["DELETE /api/v1/namespaces/nodekeeper/configmaps/fencing", "not-granted"],
+    ["GET /api/v1/namespaces/default/configmaps/fencing", "not-granted"],
+    ["PUT /api/v1/namespaces/kube-system/configmaps/fencing", "not-granted"],
+    ["POST /api/v1/namespaces/kube-system/configmaps", "not-granted"],
+    ["POST /api/v1/configmaps", "not-granted"],
+    ["GET /api/v1/configmaps", "not-granted"],
+    ["GET /api/v1/configmaps/fencing", "not-granted"],
+    [`GET ${ATTACHMENTS}/csi-0123`, "not-granted"],
+    [`PATCH ${ATTACHMENTS}/csi-0123`, "not-granted"],
+    [`POST ${ATTACHMENTS}`, "not-granted"],
+    [`DELETE ${ATTACHMENTS}`, "method"],
+    ["DELETE /api/v1/nodes", "method"],
+    ["POST /api/v1/nodes", "not-granted"],
+    ["PUT /api/v1/nodes/a", "not-granted"],
+    ["PATCH /api/v1/nodes/a/status", "not-granted"],
+    ["DELETE /api/v1/namespaces/default/pods", "method"],
+    ["POST /api/v1/namespaces/default/pods/a-0/eviction", "not-granted"],
+    ["GET /api/v1/namespaces/default/secrets/a", "not-granted"],
+    ["GET /api/v1/persistentvolumes", "not-granted"],
+  ])("%s", (asked, reason) => {
+    expect(asFenceNode(asked)).toBe(reason);
+  });
+});
+
+test.each([
+  "DELETE /api/v1/nodes/a",
+  `GET ${LEASES}/namespaces/nodekeeper/leases`,
+  `DELETE ${ATTACHMENTS}/csi-0123`,
+  "GET /api/v1/namespaces/nodekeeper/configmaps/fencing",
+])("what fence-node may isn't drain-urgent's: %s", (asked) => {
+  expect(answerTo(asked)).toBe("not-granted");
+});
+
 describe("a target that two programs could read in two ways is refused:", () => {
   test.each([
     "//api/v1/nodes",
