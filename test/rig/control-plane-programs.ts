@@ -53,6 +53,8 @@ export function startApiServer({ folder, files, api, etcdUrl, port, disabledAdmi
       `--service-account-key-file=${files.accountPublicKeyFile}`,
       `--service-account-signing-key-file=${files.accountKeyFile}`,
       "--service-cluster-ip-range=10.96.0.0/16",
+      // As in kubeadm's clusters and EKS: what a namespace allows is the pod security standard's to say.
+      "--allow-privileged=true",
     ],
     logFile: join(folder, "kube-apiserver.log"),
     isReady: async () => (await api.call({ method: "GET", path: "/readyz" })).status === 200,
