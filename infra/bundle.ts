@@ -5,11 +5,11 @@
 import { cpSync, existsSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { BUNDLE_FILES } from "../functions/drain-node/env.ts";
+import { BUNDLE_FILES } from "../shared/domain/function-environment.ts";
 import type { DeployConfig } from "./deploy-config.ts";
 
 /**
- * Copies the built bundle to a new temporary folder and completes it there. The caller removes the folder.
+ * Copies a built bundle to a new temporary folder and completes it there. The caller removes the folder.
  * @throws if there is no built bundle.
  */
 export function stageBundle(builtDirectory: string, config: Pick<DeployConfig, "policy" | "api">): string {

@@ -1,25 +1,23 @@
 /** Wires drain-node: environment, policy, adapters, and the middleware around the batch. What it exports is what Lambda runs. */
-import { readFileSync } from "node:fs";
-import { Logger } from "@aws-lambda-powertools/logger";
 import { injectLambdaContext } from "@aws-lambda-powertools/logger/middleware";
-import { Metrics, MetricUnit } from "@aws-lambda-powertools/metrics";
+import { MetricUnit } from "@aws-lambda-powertools/metrics";
 import { logMetrics } from "@aws-lambda-powertools/metrics/middleware";
 import { SQSClient } from "@aws-sdk/client-sqs";
 import middy from "@middy/core";
 import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { urgentEvents } from "../../events/accepted.ts";
-import { tokenSource } from "../../shared/adapters/api-token.ts";
 import { ec2Instances } from "../../shared/adapters/ec2-instances.ts";
+import { functionApi } from "../../shared/adapters/function-api.ts";
 import { connectCluster } from "../../shared/adapters/kube-cluster.ts";
 import { sqsSignalQueue } from "../../shared/adapters/sqs-signal-queue.ts";
 import { systemClock } from "../../shared/adapters/system-clock.ts";
-import { METRIC_DIMENSIONS, METRICS_NAMESPACE } from "../../shared/domain/metrics.ts";
-import { policySchema } from "../../shared/domain/policy.ts";
 import { handleBatch } from "../../shared/lambda/handle-batch.ts";
+import { openLogbook } from "../../shared/lambda/open-logbook.ts";
+import { readBundle } from "../../shared/lambda/read-bundle.ts";
 import { readEnvironment } from "../../shared/lambda/read-environment.ts";
 import { timeBudget } from "../../shared/lambda/time-budget.ts";
 import { drainNodes } from "./drain-node.ts";
-import { BUNDLE_FILES, environmentSchema } from "./env.ts";
+import { environmentSchema } from "./env.ts";
 import { openJournal } from "./journal.ts";
 import { readMessage } from "./read-message.ts";
 import { Memory } from "./tools.ts";
@@ -30,19 +28,13 @@ const SQS_ATTEMPTS = 2;
 const SQS_TIMEOUTS = { connectionTimeout: 400, requestTimeout: 600, throwOnRequestTimeout: true };
 
 const env = readEnvironment(environmentSchema, process.env);
-const policy = policySchema.parse(JSON.parse(readBundled(BUNDLE_FILES.policy)));
+const { policy, apiCa } = readBundle(import.meta.url);
 
-const logger = new Logger({ serviceName: env.FUNCTION, persistentKeys: { cluster: env.CLUSTER_NAME } });
-const metrics = new Metrics({
-  namespace: METRICS_NAMESPACE,
-  serviceName: env.FUNCTION,
-  defaultDimensions: { [METRIC_DIMENSIONS.cluster]: env.CLUSTER_NAME },
-});
+const { logger, metrics } = openLogbook(env);
 const note = openJournal(logger, metrics);
 
 const region = env.AWS_REGION;
-const token = tokenSource({ region, audience: env.TOKEN_AUDIENCE, credentials: roleCredentials, clock: systemClock });
-const connection = connectCluster({ url: env.API_URL, ca: readBundled(BUNDLE_FILES.apiCa), token });
+const connection = connectCluster(functionApi(env, apiCa, process.env));
 const instances = ec2Instances({ region });
 const queue = sqsSignalQueue({
   client: new SQSClient({ region, maxAttempts: SQS_ATTEMPTS, requestHandler: SQS_TIMEOUTS }),
@@ -78,18 +70,3 @@ export const handler = middy<SQSEvent, SQSBatchResponse>()
   .use(injectLambdaContext(logger))
   .use(logMetrics(metrics, { captureColdStartMetric: true }))
   .handler(handleSignals);
-
-function readBundled(name: string): string {
-  return readFileSync(new URL(name, import.meta.url), "utf8");
-}
-
-/** Lambda gives a function its role's credentials in the environment. */
-function roleCredentials() {
-  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
-  if (!AWS_ACCESS_KEY_ID || !AWS_SECRET_ACCESS_KEY) throw new Error("reading the role's credentials: none are set");
-  return {
-    accessKeyId: AWS_ACCESS_KEY_ID,
-    secretAccessKey: AWS_SECRET_ACCESS_KEY,
-    ...(AWS_SESSION_TOKEN ? { sessionToken: AWS_SESSION_TOKEN } : {}),
-  };
-}

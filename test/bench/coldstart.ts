@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import * as z from "zod";
-import { BUNDLE_FILES, type Environment } from "../../functions/drain-node/env.ts";
+import type { Environment } from "../../functions/drain-node/env.ts";
 import { buildBundles } from "../../scripts/build.ts";
+import { BUNDLE_FILES } from "../../shared/domain/function-environment.ts";
 import { policySchema } from "../../shared/domain/policy.ts";
 import { createAuthority } from "../rig/pki.ts";
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import * as z from "zod";
-import { BUNDLE_FILES } from "../../functions/drain-node/env.ts";
+import { BUNDLE_FILES } from "../../shared/domain/function-environment.ts";
 import { policySchema } from "../../shared/domain/policy.ts";
 import { EXAMPLE_CA, readAsset, SMALLEST_CONFIG, type Synthesized, synthesizeConfig } from "./synthesized.ts";
 
