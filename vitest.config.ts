@@ -30,6 +30,15 @@ export default defineConfig({
           hookTimeout: 240_000,
         },
       },
+      {
+        test: {
+          name: "guest",
+          include: ["test/guest/**/*.test.ts"],
+          ...alone,
+          testTimeout: 180_000,
+          hookTimeout: 240_000,
+        },
+      },
     ],
   },
 });

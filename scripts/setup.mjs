@@ -5,8 +5,10 @@
  */
 
 import { allOf } from "./setup/command.mjs";
+import { prepareGuestKernel } from "./setup/guest-kernel.mjs";
 import { inspectMachine } from "./setup/machine.mjs";
 import { SetupFault, say } from "./setup/output.mjs";
+import { findPackaged } from "./setup/packaged.mjs";
 import { installPackages } from "./setup/packages.mjs";
 import { recordParts } from "./setup/parts.mjs";
 import { buildPrograms, findPrograms } from "./setup/programs.mjs";
@@ -14,26 +16,41 @@ import { installPythons } from "./setup/pythons.mjs";
 
 /**
  * What each mode prepares besides the packages. Programs of Kubernetes are `found` if they are there, `built` where there
- * is a Go, or `needed`: then a machine on which they can't be had is refused.
+ * is a Go, or `needed`: then a machine on which they can't be had is refused. So it is with what guests and images are
+ * made with, but for the kernel of the guests, which is fetched, that comes from the machine's own distribution.
  */
 const MODES = {
   check: { pythons: [], programs: "unused" },
-  demo: { pythons: ["emulator"], programs: "found" },
-  "real-demo": { pythons: ["emulator"], programs: "needed" },
+  demo: { pythons: ["emulator"], programs: "found", guests: "found" },
+  "real-demo": { pythons: ["emulator"], programs: "needed", guests: "found" },
   // On CI nothing may be skipped.
-  test: { pythons: ["emulator", "moto"], programs: process.env.CI ? "needed" : "built" },
+  test: process.env.CI
+    ? { pythons: ["emulator", "moto"], programs: "needed", guests: "needed" }
+    : { pythons: ["emulator", "moto"], programs: "built", guests: "fetched" },
 };
 
 async function setUp(mode) {
-  const { found, missing } = mode.programs === "unused" ? { found: {}, missing: [] } : findPrograms();
-  const machine = inspectMachine(mode, missing);
+  const nothing = { found: {}, missing: [] };
+  const { found, missing } = mode.programs === "unused" ? nothing : findPrograms();
+  const packaged = findPackaged();
+  const machine = inspectMachine(mode, missing, packaged.missing);
   const [, pythons] = await allOf([installPackages(), installPythons(machine.python, mode.pythons)]);
   if (mode.programs === "unused") return;
 
-  const built = await buildPrograms(machine.go, missing);
+  const [built, kernel] = await allOf([
+    buildPrograms(machine.go, missing),
+    prepareGuestKernel(mode.guests, packaged.missing),
+  ]);
   const because = mode.programs === "found" ? "run: npm run setup" : "not found, and no Go 1.26 to build it with";
   const absent = missing.filter((name) => !Object.hasOwn(built, name));
-  recordParts({ ...pythons, ...found, ...built }, Object.fromEntries(absent.map((name) => [name, because])));
+  recordParts(
+    { ...pythons, ...found, ...built, ...packaged.found, ...(kernel.path && { "guest-kernel": kernel.path }) },
+    {
+      ...Object.fromEntries(absent.map((name) => [name, because])),
+      ...packaged.missing,
+      ...(kernel.because && { "guest-kernel": kernel.because }),
+    },
+  );
 }
 
 const mode = process.argv[2] ?? "test";

@@ -15,8 +15,15 @@ export const SYSTEM_PATH = (process.env.PATH ?? "")
   .filter((folder) => !folder.replace(/\/$/, "").endsWith("node_modules/.bin"))
   .join(delimiter);
 
+/** Absolute path of a command; undefined if it isn't installed. */
+export function locate(command) {
+  return SYSTEM_PATH.split(delimiter)
+    .map((folder) => join(folder, command))
+    .find((path) => existsSync(path));
+}
+
 export function isInstalled(command) {
-  return SYSTEM_PATH.split(delimiter).some((folder) => existsSync(join(folder, command)));
+  return locate(command) !== undefined;
 }
 
 /** What a program prints, trimmed; undefined if it isn't there, fails, or takes more than 20 s. */

@@ -11,10 +11,11 @@ const GO_VERSION = [1, 26];
 
 /**
  * Gives the python command and the go command to use, each undefined where the mode has no use for it. `missing` names
- * the programs of Kubernetes that aren't on this machine: Go is asked for only if there are any.
+ * the programs of Kubernetes that aren't on this machine: Go is asked for only if there are any. `unpackaged` are the
+ * reasons why programs of the distribution aren't there, by name.
  * @throws SetupFault that names everything missing for `mode`.
  */
-export function inspectMachine(mode, missing) {
+export function inspectMachine(mode, missing, unpackaged) {
   const faults = [];
   if (Number(process.versions.node.split(".")[0]) < NODE_MAJOR) {
     faults.push(`Node ${NODE_MAJOR} or newer, to run the project (this is ${process.version})`);
@@ -33,6 +34,12 @@ export function inspectMachine(mode, missing) {
   if (wantsGo && !go.isNewEnough) {
     const lack = lackOfGo(go.version, missing);
     if (mode.programs === "needed") faults.push(lack);
+    else say(`this machine lacks ${lack}; suites that need them will be skipped, by name`);
+  }
+  const wantsPackaged = ["fetched", "needed"].includes(mode.guests) && Object.keys(unpackaged).length > 0;
+  if (wantsPackaged) {
+    const lack = lackOfPackages(unpackaged);
+    if (mode.guests === "needed") faults.push(lack);
     else say(`this machine lacks ${lack}; suites that need them will be skipped, by name`);
   }
   if (faults.length > 0) {
@@ -66,4 +73,9 @@ function lackOfGo(version, missing) {
     `Go ${GO_VERSION.join(".")} or newer${instead}, to build ${missing.join(", ")} once, ${use}; ` +
     "or a folder with them in KUBEBUILDER_ASSETS"
   );
+}
+
+function lackOfPackages(unpackaged) {
+  const reasons = [...new Set(Object.values(unpackaged))].join("; ");
+  return `${Object.keys(unpackaged).join(", ")}, for a kernel and images of their own in the tests (${reasons})`;
 }

@@ -17,6 +17,12 @@ export const PROGRAM_NAMES = [
   "emulator-python",
   /** Python with moto installed. */
   "moto-python",
+  "qemu",
+  "busybox",
+  "cpio",
+  /** A folder: `vmlinuz`, and `modules` with their dependencies. */
+  "guest-kernel",
+  "buildah",
 ] as const;
 export type ProgramName = (typeof PROGRAM_NAMES)[number];
 

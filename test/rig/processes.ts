@@ -27,6 +27,8 @@ export interface RunningProgram extends AsyncDisposable {
   readonly pid: number;
   readonly logFile: string;
   isRunning(): boolean;
+  /** Resolves when it is gone, however that came. */
+  readonly exited: Promise<void>;
   /** SIGTERM, and SIGKILL to its whole process group if it is still there after 5 s. May be called twice. */
   stop(): Promise<void>;
 }
@@ -82,7 +84,7 @@ function watch(child: ChildProcess, { name, logFile }: ProgramStart): RunningPro
     stopping ??= end();
     return stopping;
   };
-  return { pid, logFile, isRunning, stop, [Symbol.asyncDispose]: stop };
+  return { pid, logFile, isRunning, exited, stop, [Symbol.asyncDispose]: stop };
 }
 
 /**

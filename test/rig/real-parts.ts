@@ -10,6 +10,8 @@ const NEEDS = {
   "control plane": ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok"],
   emulator: ["emulator-python"],
   moto: ["moto-python"],
+  guest: ["qemu", "busybox", "cpio", "guest-kernel"],
+  "image builder": ["buildah"],
 } as const satisfies Record<string, readonly ProgramName[]>;
 
 export type Need = keyof typeof NEEDS;
