@@ -77,6 +77,14 @@ const queueSchema = z
     error: "must be null or at least maxConcurrency, else messages are throttled",
   });
 
+/** What runs every minute without a signal. */
+const scheduleSchema = z.strictObject({
+  /** Off: everything is there, but nothing runs. */
+  enabled: z.boolean().default(true),
+  /** Two, since a run may begin while the one before is ending. */
+  reservedConcurrency: z.int().min(2).max(1000).nullable().default(null),
+});
+
 /** Retentions that CloudWatch Logs takes, up to ten years. */
 const RETENTION_DAYS = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
@@ -103,6 +111,7 @@ const deployConfigSchema = (directory: string) =>
       .max(10)
       .default([]),
     queues: z.strictObject({ urgent: queueSchema.prefault({}) }).prefault({}),
+    schedules: z.strictObject({ fencing: scheduleSchema.prefault({}) }).prefault({}),
     alarms: z
       .strictObject({
         topicArn: z

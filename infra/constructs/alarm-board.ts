@@ -11,7 +11,10 @@ export type RunbookPage =
   | "signals-unfinished"
   | "function-errors"
   | "function-throttled"
-  | "events-lost";
+  | "events-lost"
+  | "fencing-held-back"
+  | "fencing-blind"
+  | "schedule-stopped";
 
 export interface AlarmSpec {
   /** What it watches, such as `drain-urgent`: the first part of the alarm's name. */
@@ -20,9 +23,23 @@ export interface AlarmSpec {
   readonly meaning: string;
   readonly runbook: RunbookPage;
   readonly metric: Metric;
-  /** Rings at this value or above, for one period of the metric. */
+  /** Rings at this value or above, for one period of the metric; or below it, as `rings` says. */
   readonly threshold: number;
+  /** `below-or-missing` is for what must go on all the time. Default: `at-or-above`, and silence rings nothing. */
+  readonly rings?: "at-or-above" | "below-or-missing";
 }
+
+const RINGING = {
+  // No signal, no data point: silence is the normal state of a cluster.
+  "at-or-above": {
+    comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+    treatMissingData: TreatMissingData.NOT_BREACHING,
+  },
+  "below-or-missing": {
+    comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+    treatMissingData: TreatMissingData.BREACHING,
+  },
+} as const;
 
 export class AlarmBoard extends Construct {
   readonly #cluster: string;
@@ -50,10 +67,8 @@ export class AlarmBoard extends Construct {
       alarmDescription: `${spec.meaning} See docs/runbook.md#${spec.runbook}`,
       metric: spec.metric,
       threshold: spec.threshold,
-      comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      ...RINGING[spec.rings ?? "at-or-above"],
       evaluationPeriods: 1,
-      // No signal, no data point: silence is the normal state of a cluster.
-      treatMissingData: TreatMissingData.NOT_BREACHING,
     });
     if (this.#announce) {
       alarm.addAlarmAction(this.#announce);

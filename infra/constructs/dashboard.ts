@@ -1,11 +1,13 @@
-/** One page for whoever is called at night: what rings, how old the oldest signal is, and where signals are stuck. */
+/** One page for whoever is called at night: what rings, how old the oldest signal is, and where work is stuck. */
 import { Duration } from "aws-cdk-lib";
-import { AlarmStatusWidget, Dashboard, GraphWidget, SingleValueWidget } from "aws-cdk-lib/aws-cloudwatch";
+import { AlarmStatusWidget, Dashboard, GraphWidget, type IWidget, SingleValueWidget } from "aws-cdk-lib/aws-cloudwatch";
 import { Construct } from "constructs";
 import type { FunctionName } from "../../shared/domain/identity.ts";
+import { FENCING_METRICS, FENCING_PROOFS } from "../../shared/domain/metrics.ts";
 import type { AlarmBoard } from "./alarm-board.ts";
-import { oldestUnfinished } from "./function-alarms.ts";
 import type { NodeFunction } from "./node-function.ts";
+import { ownMetric } from "./own-metrics.ts";
+import { oldestUnfinished } from "./signal-feed.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 export interface ClusterDashboardProps {
@@ -13,16 +15,19 @@ export interface ClusterDashboardProps {
   readonly fn: FunctionName;
   readonly lambda: NodeFunction["lambda"];
   readonly worksOff: WorkQueue;
+  /** Undefined where no node is fenced. */
+  readonly fencing: NodeFunction["lambda"] | undefined;
   readonly alarms: AlarmBoard;
 }
 
+const PERIOD = Duration.minutes(1);
+
 export class ClusterDashboard extends Construct {
-  constructor(scope: Construct, id: string, { cluster, fn, lambda, worksOff, alarms }: ClusterDashboardProps) {
+  constructor(scope: Construct, id: string, { cluster, fn, lambda, worksOff, fencing, alarms }: ClusterDashboardProps) {
     super(scope, id);
-    const period = Duration.minutes(1);
     const deadLetters = worksOff.deadLetters.metricApproximateNumberOfMessagesVisible({
       statistic: "max",
-      period,
+      period: PERIOD,
       label: "dead letters",
     });
     new Dashboard(this, "Dashboard", {
@@ -43,31 +48,60 @@ export class ClusterDashboard extends Construct {
             title: `${fn}: queue`,
             width: 12,
             left: [
-              worksOff.queue.metricApproximateNumberOfMessagesVisible({ period, label: "waiting" }),
-              worksOff.queue.metricApproximateNumberOfMessagesNotVisible({ period, label: "under way" }),
+              worksOff.queue.metricApproximateNumberOfMessagesVisible({ period: PERIOD, label: "waiting" }),
+              worksOff.queue.metricApproximateNumberOfMessagesNotVisible({ period: PERIOD, label: "under way" }),
             ],
           }),
         ],
-        [
-          new GraphWidget({
-            title: `${fn}: invocations`,
-            width: 12,
-            left: [
-              lambda.metricInvocations({ period }),
-              lambda.metricErrors({ period }),
-              lambda.metricThrottles({ period }),
-            ],
-          }),
-          new GraphWidget({
-            title: `${fn}: duration`,
-            width: 12,
-            left: [
-              lambda.metricDuration({ period, statistic: "p50" }),
-              lambda.metricDuration({ period, statistic: "max" }),
-            ],
-          }),
-        ],
+        runsOf(fn, lambda),
+        ...(fencing ? [fencesOf(cluster), runsOf("fence-node", fencing)] : []),
       ],
     });
   }
+}
+
+function fencesOf(cluster: string): IWidget[] {
+  const fn = "fence-node";
+  const own = (name: string, label: string, statistic: "max" | "sum") =>
+    ownMetric({ cluster, fn, name, statistic }).with({ label });
+  return [
+    new GraphWidget({
+      title: `${fn}: silence`,
+      width: 12,
+      left: [own(FENCING_METRICS.suspected, "nodes suspected", "max")],
+      right: [own(FENCING_METRICS.silentShare, "share of silent Leases", "max")],
+    }),
+    new GraphWidget({
+      title: `${fn}: fencing`,
+      width: 12,
+      left: [
+        ...FENCING_PROOFS.map((proof) =>
+          ownMetric({ cluster, fn, name: FENCING_METRICS.fenced, statistic: "sum", more: { proof } }).with({
+            label: `fenced, proof ${proof}`,
+          }),
+        ),
+        own(FENCING_METRICS.heldByBrake, "held back", "sum"),
+        own(FENCING_METRICS.passesFailed, "failed passes", "sum"),
+      ],
+    }),
+  ];
+}
+
+function runsOf(fn: FunctionName, lambda: NodeFunction["lambda"]): IWidget[] {
+  const each = { period: PERIOD };
+  return [
+    new GraphWidget({
+      title: `${fn}: invocations`,
+      width: 12,
+      left: [lambda.metricInvocations(each), lambda.metricErrors(each), lambda.metricThrottles(each)],
+    }),
+    new GraphWidget({
+      title: `${fn}: duration`,
+      width: 12,
+      left: [
+        lambda.metricDuration({ ...each, statistic: "p50" }),
+        lambda.metricDuration({ ...each, statistic: "max" }),
+      ],
+    }),
+  ];
 }

@@ -1,11 +1,15 @@
-/** All that a drain function may do in AWS, one grant per line beside its reason. In the cluster it is the relay's table. */
+/**
+ * What every function may do in AWS, and what those do that work off a queue: one grant per line beside its reason. In
+ * the cluster it is the relay's table.
+ */
 import { Validations } from "aws-cdk-lib";
 import { Effect, PolicyDocument, PolicyStatement, type Role } from "aws-cdk-lib/aws-iam";
 import type { ILogGroup } from "aws-cdk-lib/aws-logs";
 import type { WorkQueue } from "./work-queue.ts";
 
 interface GrantTargets {
-  readonly worksOff: WorkQueue;
+  /** What this function may do besides what each needs. */
+  readonly own: readonly PolicyStatement[];
   readonly logGroup: ILogGroup;
   readonly functionArn: string;
 }
@@ -20,18 +24,10 @@ const NETWORK_INTERFACES = [
   "ec2:UnassignPrivateIpAddresses",
 ];
 
-export function grantsOf({ worksOff, logGroup, functionArn }: GrantTargets): PolicyDocument {
-  const { queue, deadLetters } = worksOff;
+export function grantsOf({ own, logGroup, functionArn }: GrantTargets): PolicyDocument {
   return new PolicyDocument({
     statements: [
-      // The mapping takes signals and, once they are done, deletes them.
-      allow("TakeSignals", ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"], queue.queueArn),
-      // A signal that needs another look comes back after so many seconds. Never sending: a loop is one message.
-      allow("ComeBackLater", ["sqs:ChangeMessageVisibility"], queue.queueArn),
-      // What can't be read, or can't be helped, is set aside with the reason.
-      allow("SetAside", ["sqs:SendMessage"], deadLetters.queueArn),
-      // Whether an instance without a Node is of this cluster. Describe calls know no resources.
-      allow("KnowForeignInstances", ["ec2:DescribeInstances"], "*"),
+      ...own,
       allow("WriteOwnLogs", ["logs:CreateLogStream", "logs:PutLogEvents"], logGroup.logGroupArn),
       // X-Ray knows no resources for these two.
       allow("SendTraces", ["xray:PutTraceSegments", "xray:PutTelemetryRecords"], "*"),
@@ -49,7 +45,21 @@ export function grantsOf({ worksOff, logGroup, functionArn }: GrantTargets): Pol
   });
 }
 
-/** The three grants above on "*" are what AWS offers: they are said here so that the audit flags any other. */
+/** What a function that works off a queue may do. */
+export function drainGrants({ queue, deadLetters }: WorkQueue): readonly PolicyStatement[] {
+  return [
+    // The mapping takes signals and, once they are done, deletes them.
+    allow("TakeSignals", ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"], queue.queueArn),
+    // A signal that needs another look comes back after so many seconds. Never sending: a loop is one message.
+    allow("ComeBackLater", ["sqs:ChangeMessageVisibility"], queue.queueArn),
+    // What can't be read, or can't be helped, is set aside with the reason.
+    allow("SetAside", ["sqs:SendMessage"], deadLetters.queueArn),
+    // Whether an instance without a Node is of this cluster. Describe calls know no resources.
+    allow("KnowForeignInstances", ["ec2:DescribeInstances"], "*"),
+  ];
+}
+
+/** The grants on "*" are what AWS offers: they are said here so that the audit flags any other. */
 export function acknowledgeStars(role: Role): void {
   Validations.of(role).acknowledge({
     id: "AwsSolutions::AwsSolutions-IAM5[Resource::*]",
@@ -57,6 +67,7 @@ export function acknowledgeStars(role: Role): void {
   });
 }
 
-function allow(sid: string, actions: string[], resource: string): PolicyStatement {
+/** One line of a role: may do these on that. */
+export function allow(sid: string, actions: string[], resource: string): PolicyStatement {
   return new PolicyStatement({ sid, actions, resources: [resource] });
 }

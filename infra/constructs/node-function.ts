@@ -1,6 +1,6 @@
-/** A function that works off one queue: its own role with its grants, its log group, its mapping and its alarms. */
-import { ArnFormat, Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
-import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+/** A function that acts on nodes: its own role with its grants, its log group, and the alarms that every function has. */
+import { ArnFormat, type Duration, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { type PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import {
   ApplicationLogLevel,
   Architecture,
@@ -13,30 +13,31 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import type { DeployedEnvironment } from "../../functions/drain-node/env.ts";
-import { roleName } from "../../shared/domain/identity.ts";
+import { type FunctionName, roleName } from "../../shared/domain/identity.ts";
 import type { DeployConfig } from "../deploy-config.ts";
-import { type WatchedFunction, watchFunction } from "./function-alarms.ts";
+import type { AlarmBoard } from "./alarm-board.ts";
+import { watchFunction } from "./function-alarms.ts";
 import { acknowledgeStars, grantsOf } from "./function-grants.ts";
 import type { FunctionNetwork } from "./function-network.ts";
-import type { WorkQueue } from "./work-queue.ts";
 
-export interface NodeFunctionProps extends WatchedFunction {
+export interface NodeFunctionProps {
+  readonly fn: FunctionName;
   readonly description: string;
   readonly config: DeployConfig;
   readonly code: Code;
   readonly timeout: Duration;
-  readonly worksOff: WorkQueue;
-  readonly concurrency: DeployConfig["queues"]["urgent"];
-  /** Where the function finds the API, and what its tokens are good for. */
-  readonly api: Pick<DeployedEnvironment, "API_URL" | "TOKEN_AUDIENCE">;
+  /** All that the schema of its environment asks for, but what Lambda sets itself. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** What it may do in AWS besides what every function needs to run at all. */
+  readonly grants: readonly PolicyStatement[];
+  /** Invocations set aside for it; null: it shares the account's quota. */
+  readonly reservedConcurrency: number | null;
   readonly network: FunctionNetwork;
+  readonly alarms: AlarmBoard;
 }
 
 /** Uses 100 MB; the rest buys CPU, which halves a cold start when two minutes are all there is. */
 const MEMORY_MEGABYTES = 1024;
-/** Ten signals share one look at the cluster; waiting to fill a batch would cost them their first seconds. */
-const BATCH = { size: 10, window: Duration.seconds(0) };
 
 export class NodeFunction extends Construct {
   readonly lambda: LambdaFunction;
@@ -44,7 +45,7 @@ export class NodeFunction extends Construct {
 
   constructor(scope: Construct, id: string, props: NodeFunctionProps) {
     super(scope, id);
-    const { fn, config, worksOff, network } = props;
+    const { fn, config, network } = props;
     const stack = Stack.of(this);
     // Function, role and log group have one name, known before any of them exists: the relay's list of identities and
     // the role's own grants use it.
@@ -64,10 +65,9 @@ export class NodeFunction extends Construct {
       roleName: name,
       description: `nodekeeper: ${fn} of cluster ${config.cluster}`,
       assumedBy: new ServicePrincipal("lambda.amazonaws.com"),
-      inlinePolicies: { grants: grantsOf({ worksOff, logGroup, functionArn }) },
+      inlinePolicies: { grants: grantsOf({ own: props.grants, logGroup, functionArn }) },
     });
     acknowledgeStars(this.role);
-    worksOff.admitToDeadLetters(this.role);
 
     this.lambda = new LambdaFunction(this, "Function", {
       functionName: name,
@@ -80,7 +80,7 @@ export class NodeFunction extends Construct {
       memorySize: MEMORY_MEGABYTES,
       // What the role may do is in function-grants.ts and nowhere else.
       role: this.role.withoutPolicyUpdates(),
-      environment: { ...this.#environment(props) },
+      environment: { ...props.environment },
       logGroup,
       loggingFormat: LoggingFormat.JSON,
       applicationLogLevelV2: ApplicationLogLevel[config.logLevel],
@@ -89,28 +89,8 @@ export class NodeFunction extends Construct {
       vpc: network.vpc,
       vpcSubnets: { subnets: network.subnets },
       securityGroups: network.securityGroups,
-      ...(props.concurrency.reservedConcurrency !== null && {
-        reservedConcurrentExecutions: props.concurrency.reservedConcurrency,
-      }),
-    });
-    this.lambda.addEventSourceMapping("Signals", {
-      eventSourceArn: worksOff.queue.queueArn,
-      batchSize: BATCH.size,
-      maxBatchingWindow: BATCH.window,
-      maxConcurrency: props.concurrency.maxConcurrency,
-      reportBatchItemFailures: true,
+      ...(props.reservedConcurrency !== null && { reservedConcurrentExecutions: props.reservedConcurrency }),
     });
     watchFunction(this.lambda, props);
-  }
-
-  #environment({ fn, config, worksOff, api }: NodeFunctionProps): DeployedEnvironment {
-    return {
-      FUNCTION: fn,
-      CLUSTER_NAME: config.cluster,
-      ACCOUNT_ID: Stack.of(this).account,
-      QUEUE_URL: worksOff.queue.queueUrl,
-      DEAD_LETTER_QUEUE_URL: worksOff.deadLetters.queueUrl,
-      ...api,
-    };
   }
 }

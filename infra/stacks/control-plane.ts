@@ -6,13 +6,17 @@ import { CfnOutput, Duration, Stack, type StackProps } from "aws-cdk-lib";
 import { Code } from "aws-cdk-lib/aws-lambda";
 import type { Construct } from "constructs";
 import { urgentEvents } from "../../events/accepted.ts";
+import type { DeployedEnvironment } from "../../functions/drain-node/env.ts";
 import { relayAudience, roleName } from "../../shared/domain/identity.ts";
 import { AlarmBoard } from "../constructs/alarm-board.ts";
 import { ClusterDashboard } from "../constructs/dashboard.ts";
 import { EventRoute } from "../constructs/event-route.ts";
+import { Fencing } from "../constructs/fencing.ts";
+import { drainGrants } from "../constructs/function-grants.ts";
 import { FunctionNetwork } from "../constructs/function-network.ts";
 import { NodeFunction } from "../constructs/node-function.ts";
 import { ReplayRole } from "../constructs/replay-role.ts";
+import { feedSignals } from "../constructs/signal-feed.ts";
 import { WorkQueue } from "../constructs/work-queue.ts";
 import type { DeployConfig } from "../deploy-config.ts";
 
@@ -28,20 +32,21 @@ const URGENT = {
 
 export interface ControlPlaneProps extends StackProps {
   readonly config: DeployConfig;
-  /** Folder with the handler, its chunks, policy.json and api-ca.pem. */
-  readonly bundleDirectory: string;
+  /** Folders with a handler, its chunks, policy.json and api-ca.pem. Without one for fence-node, no node is fenced. */
+  readonly bundles: { readonly drainNode: string; readonly fenceNode: string | undefined };
 }
 
 export class ControlPlane extends Stack {
-  constructor(scope: Construct, id: string, props: ControlPlaneProps) {
+  constructor(scope: Construct, id: string, { config, bundles, ...props }: ControlPlaneProps) {
     super(scope, id, props);
-    const { config } = props;
-    const alarms = new AlarmBoard(this, "Alarms", { cluster: config.cluster, topicArn: config.alarms.topicArn });
+    const { cluster } = config;
+    const alarms = new AlarmBoard(this, "Alarms", { cluster, topicArn: config.alarms.topicArn });
     const network = new FunctionNetwork(this, "Network", config.network);
-    const replay = new ReplayRole(this, "Replay", { cluster: config.cluster });
+    const replay = new ReplayRole(this, "Replay", { cluster });
+    const api = { API_URL: config.api.url, TOKEN_AUDIENCE: this.#tokenAudience(config) };
 
     const urgent = new WorkQueue(this, "Urgent", {
-      name: roleName(config.cluster, "drain-urgent"),
+      name: roleName(cluster, "drain-urgent"),
       worker: "drain-urgent",
       workerTimeout: URGENT.timeout,
       replayRoleArns: [replay.role.roleArn, ...config.replayRoleArns],
@@ -53,24 +58,43 @@ export class ControlPlane extends Stack {
       fn: "drain-urgent",
       description: "Drains nodes that EC2 is about to take",
       config,
-      code: Code.fromAsset(props.bundleDirectory),
+      code: Code.fromAsset(bundles.drainNode),
       timeout: URGENT.timeout,
-      worksOff: urgent,
-      concurrency: config.queues.urgent,
-      api: { API_URL: config.api.url, TOKEN_AUDIENCE: this.#tokenAudience(config) },
-      finishWithin: URGENT.finishWithin,
+      environment: {
+        FUNCTION: "drain-urgent",
+        CLUSTER_NAME: cluster,
+        ACCOUNT_ID: this.account,
+        QUEUE_URL: urgent.queue.queueUrl,
+        DEAD_LETTER_QUEUE_URL: urgent.deadLetters.queueUrl,
+        ...api,
+      } satisfies DeployedEnvironment,
+      grants: drainGrants(urgent),
+      reservedConcurrency: config.queues.urgent.reservedConcurrency,
       network,
+      alarms,
+    });
+    feedSignals(drainUrgent, {
+      fn: "drain-urgent",
+      cluster,
+      from: urgent,
+      maxConcurrency: config.queues.urgent.maxConcurrency,
+      finishWithin: URGENT.finishWithin,
       alarms,
     });
     const routes = urgentEvents.map(
       (event) => new EventRoute(this, event.name, { event, to: urgent, deliverWithin: URGENT.deliverWithin, alarms }),
     );
+    const fencing =
+      bundles.fenceNode === undefined
+        ? undefined
+        : new Fencing(this, "Fencing", { config, code: Code.fromAsset(bundles.fenceNode), api, network, alarms });
 
     new ClusterDashboard(this, "Dashboard", {
-      cluster: config.cluster,
+      cluster,
       fn: "drain-urgent",
       lambda: drainUrgent.lambda,
       worksOff: urgent,
+      fencing: fencing?.fenceNode.lambda,
       alarms,
     });
 
@@ -81,6 +105,14 @@ export class ControlPlane extends Stack {
     this.#tell("DrainUrgentFunctionName", drainUrgent.lambda.functionName, "The function that drains");
     this.#tell("DrainUrgentRoleArn", drainUrgent.role.roleArn, "For the relay's identities, or the EKS access entry");
     this.#tell("ReplayRoleArn", replay.role.roleArn, "Assume it to put a dead letter back");
+    if (fencing === undefined) return;
+    this.#tell("FenceNodeFunctionName", fencing.fenceNode.lambda.functionName, "The function that fences");
+    this.#tell(
+      "FenceNodeRoleArn",
+      fencing.fenceNode.role.roleArn,
+      "For the relay's identities, or the EKS access entry",
+    );
+    this.#tell("FenceNodeScheduleName", fencing.scheduleName, "<group>/<name> of the schedule that runs it");
   }
 
   /** An EKS endpoint takes tokens for its cluster's name; the relay takes tokens that open nothing else. */

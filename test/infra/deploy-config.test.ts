@@ -51,11 +51,15 @@ describe("a right configuration", () => {
   test("needs the cluster, the API and the network; the rest has defaults", () => {
     expect(parseDeployConfig(right, ROOT)).toMatchObject({
       queues: { urgent: { maxConcurrency: 10, reservedConcurrency: null } },
+      schedules: { fencing: { enabled: true, reservedConcurrency: null } },
       replayRoleArns: [],
       alarms: {},
       logRetentionDays: 30,
       logLevel: "INFO",
-      policy: { v: 1, default: { pdbPatienceSeconds: 20, taint: "NoSchedule", dryRun: false } },
+      policy: {
+        v: 1,
+        default: { pdbPatienceSeconds: 20, taint: "NoSchedule", dryRun: false, fencing: { enabled: false } },
+      },
     });
     expect(faultsOf({})).toEqual([
       expect.stringMatching(/^cluster: is missing; for example "production"$/),
@@ -85,7 +89,8 @@ describe("a right configuration", () => {
 test("every key of the configuration is documented", () => {
   const documented = readFileSync(join(ROOT, "docs/configuration.md"), "utf8");
   const { policy, ...rest } = EXAMPLE_CONFIG;
-  const keys = [...leavesOf(rest), ...leavesOf({ policy: { default: policy.default } }), ...sectionsOf({ policy })];
+  const byKey = { policy: { default: policy.default, fencing: policy.fencing } };
+  const keys = [...leavesOf(rest), ...leavesOf(byKey), ...sectionsOf({ policy })];
   expect(keys.length).toBeGreaterThan(20);
   for (const key of keys) expect(documented).toContain(`\`${key}\``);
 });
@@ -98,9 +103,10 @@ test("all faults are reported at once, each with its key and an example", () => 
     region: "mars",
     api: { via: "relay", url: 5, caFile: "missing.pem", token: "x", eksClusterName: "Blue" },
     network: { vpcId: 5, subnetIds: [], securityGroupIds: ["sg-1"], endpoints: "create" },
-    policy: { default: { taint: "Never" }, dryRun: true },
+    policy: { default: { taint: "Never", fencing: { proof: "hope" } }, fencing: { maxShare: 1 }, dryRun: true },
     replayRoleArns: ["admin"],
     queues: { urgent: { maxConcurrency: 1, reservedConcurrency: 0 } },
+    schedules: { fencing: { enabled: "yes", reservedConcurrency: 1 } },
     alarms: { topicArn: "alerts" },
     logRetentionDays: 42,
     logLevel: "WARN",
@@ -121,13 +127,17 @@ test("all faults are reported at once, each with its key and an example", () => 
     "network.subnetIds",
     "network.vpcCidrs",
     "network.vpcId",
+    "policy.default.fencing.proof",
     "policy.default.taint",
     "policy.dryRun",
+    "policy.fencing.maxShare",
     "queues.urgent.maxConcurrency",
     "queues.urgent.reservedConcurrency",
     "queues.urgent.reservedConcurrency",
     "region",
     "replayRoleArns.0",
+    "schedules.fencing.enabled",
+    "schedules.fencing.reservedConcurrency",
   ]);
   for (const fault of faults) expect(fault).toMatch(/; (for example .+|known here: .+)$/);
 });
@@ -204,11 +214,11 @@ function leavesOf(value: unknown, path: readonly string[] = []): readonly string
   return Object.entries(value).flatMap(([key, one]) => leavesOf(one, [...path, key]));
 }
 
-/** Dotted paths of the keys of each section; `policy.default` is documented key by key instead. */
+/** Dotted paths of the keys of each section; those of `policy.default` and `policy.fencing` are documented one by one. */
 function sectionsOf(sections: Record<string, object>): readonly string[] {
   return Object.entries(sections).flatMap(([name, keys]) =>
     Object.keys(keys)
-      .filter((key) => key !== "default")
+      .filter((key) => key !== "default" && key !== "fencing")
       .map((key) => `${name}.${key}`),
   );
 }

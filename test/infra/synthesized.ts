@@ -46,7 +46,7 @@ const templateSchema = z.object({
   Outputs: z.record(z.string(), z.object({ Value: z.unknown() })),
 });
 
-/** Synthesizes into a temporary folder that goes with it. The bundle is a stand-in: what it does isn't the point. */
+/** Synthesizes into a temporary folder that goes with it. The bundles are stand-ins: what they do isn't the point. */
 export function synthesizeConfig(
   config: unknown,
   options: { readonly bundle?: string } = {},
@@ -54,8 +54,9 @@ export function synthesizeConfig(
   using onFailure = new DisposableStack();
   const directory = mkdtempSync(join(tmpdir(), "nodekeeper-infra-test-"));
   onFailure.defer(() => rmSync(directory, { recursive: true, force: true }));
-  const bundle = options.bundle ?? standInBundle(directory);
-  const assembly = synthesize({ context: { nodekeeper: config }, outdir: join(directory, "cdk.out"), bundle });
+  const bundleOf = (name: string) => options.bundle ?? standInBundle(directory, name);
+  const bundles = { drainNode: bundleOf("drain-node"), fenceNode: bundleOf("fence-node") };
+  const assembly = synthesize({ context: { nodekeeper: config }, outdir: join(directory, "cdk.out"), bundles });
   const template = templateSchema.parse(assembly.stacks[0]?.template);
   const resources = Object.entries(template.Resources).map(([id, { Type, Properties }]) => ({
     id,
@@ -73,25 +74,24 @@ export function synthesizeConfig(
   };
 }
 
-/** The deployed files of the function's code. */
-export function readAsset(synthesized: Synthesized, file: string): string {
-  const asset = z
+/** A file as it is deployed beside the handler of each function, in no order. */
+export function readAssets(synthesized: Synthesized, file: string): readonly string[] {
+  const { directory, stacks } = synthesized.assembly;
+  const manifest: unknown = JSON.parse(readFileSync(join(directory, `${stacks[0]?.id}.assets.json`), "utf8"));
+  const { files } = z
     .object({
       files: z.record(z.string(), z.object({ source: z.object({ path: z.string(), packaging: z.string() }) })),
     })
-    .parse(
-      JSON.parse(
-        readFileSync(join(synthesized.assembly.directory, `${synthesized.assembly.stacks[0]?.id}.assets.json`), "utf8"),
-      ),
-    );
-  const folder = Object.values(asset.files).find((one) => one.source.packaging === "zip")?.source.path ?? "none";
-  return readFileSync(join(synthesized.assembly.directory, folder, file), "utf8");
+    .parse(manifest);
+  return Object.values(files)
+    .filter(({ source }) => source.packaging === "zip")
+    .map(({ source }) => readFileSync(join(directory, source.path, file), "utf8"));
 }
 
-function standInBundle(directory: string): string {
-  const bundle = join(directory, "bundle");
+function standInBundle(directory: string, name: string): string {
+  const bundle = join(directory, name);
   mkdirSync(bundle);
-  writeFileSync(join(bundle, "handler.mjs"), "export const handler = async () => ({ batchItemFailures: [] });\n");
+  writeFileSync(join(bundle, "handler.mjs"), `export const handler = async () => ${JSON.stringify(name)};\n`);
   return bundle;
 }
 
