@@ -89,8 +89,8 @@ function parsePressure(text: KernelText): Pressure {
   return { kind: "measured", someTotalUs, fullTotalUs, fullAvg10 };
 }
 
-/** ENOTSUP is Node's name for what the kernel calls EOPNOTSUPP. */
-function unavailableBy(error: unknown): Pressure {
+/** Why there is no pressure, by the error of opening or reading it: ENOTSUP is Node's name for EOPNOTSUPP. */
+export function unavailableBy(error: unknown): Pressure {
   const code = codeOf(error) ?? String(error);
   if (code === "ENOENT") return { kind: "unavailable", why: "absent", because: "the kernel has no pressure figures" };
   if (code === "ENOTSUP" || code === "EOPNOTSUPP") {
