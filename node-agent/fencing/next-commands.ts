@@ -10,8 +10,8 @@ type Rule = (state: State, aim: Aim, nowMs: number, settings: ProtocolSettings) 
 const nothing = (state: State): Turn => ({ state, commands: [] });
 const give = (state: State, ...commands: readonly Command[]): Turn => ({ state, commands });
 
-/** Feeding comes first: the rest may take time. */
-const RULES: readonly Rule[] = [feed, part, letGo, open, renew];
+/** A dog that is let go needs no feed; feeding comes before what takes time. */
+const RULES: readonly Rule[] = [part, letGo, feed, open, renew];
 
 export const nextCommands: Rule = (state, aim, nowMs, settings) => {
   let turn = nothing(state);
@@ -22,23 +22,6 @@ export const nextCommands: Rule = (state, aim, nowMs, settings) => {
   }
   return turn;
 };
-
-function feed(state: State, aim: Aim, nowMs: number, settings: ProtocolSettings): Turn {
-  if (state.dog.kind !== "held") return nothing(state);
-  const wantsRenewals = aim.kind === "arm" && aim.mode === "watchdog";
-  if (state.mayClaim || wantsRenewals) return feedOnRenewal(state, nowMs, settings);
-  // Nobody counts on silence: mode local, or a dog that can't be stopped and must not reset a node under maintenance.
-  const feeding: Command = { kind: "feed", notAfterMs: undefined };
-  return nowMs < state.feedAtMs ? nothing(state) : give({ ...state, feedAtMs: nowMs + settings.renewEveryMs }, feeding);
-}
-
-function feedOnRenewal(state: State, nowMs: number, settings: ProtocolSettings): Turn {
-  const { accepted } = state;
-  if (accepted === undefined || accepted.claim.sequence <= state.fedFor) return nothing(state);
-  const notAfterMs = accepted.sentAtMs + settings.feedWithinMs;
-  if (nowMs > notAfterMs) return nothing(state);
-  return give({ ...state, fedFor: accepted.claim.sequence }, { kind: "feed", notAfterMs });
-}
 
 /** The goodbye: armed=false and the magic close if the API server still answers, else a close that lets the dog run. */
 function part(state: State, _aim: Aim, nowMs: number): Turn {
@@ -59,6 +42,23 @@ function letGo(state: State, aim: Aim): Turn {
   return give({ ...state, dog: { kind: "letting go" } }, { kind: "disarm" });
 }
 
+function feed(state: State, aim: Aim, nowMs: number, settings: ProtocolSettings): Turn {
+  if (state.dog.kind !== "held") return nothing(state);
+  const wantsRenewals = aim.kind === "arm" && aim.mode === "watchdog";
+  if (state.mayClaim || wantsRenewals) return feedOnRenewal(state, nowMs, settings);
+  // Nobody counts on silence: mode local, or a dog that can't be stopped and must not reset a node under maintenance.
+  const feeding: Command = { kind: "feed", notAfterMs: undefined };
+  return nowMs < state.feedAtMs ? nothing(state) : give({ ...state, feedAtMs: nowMs + settings.renewEveryMs }, feeding);
+}
+
+function feedOnRenewal(state: State, nowMs: number, settings: ProtocolSettings): Turn {
+  const { accepted } = state;
+  if (accepted === undefined || accepted.claim.sequence <= state.fedFor) return nothing(state);
+  const notAfterMs = accepted.sentAtMs + settings.feedWithinMs;
+  if (nowMs > notAfterMs) return nothing(state);
+  return give({ ...state, fedFor: accepted.claim.sequence }, { kind: "feed", notAfterMs });
+}
+
 /** To arm; or, at rest, to stop a dog that was left running and would reset a healthy node. */
 function open(state: State, aim: Aim, nowMs: number, settings: ProtocolSettings): Turn {
   const { dog, accepted, sight } = state;
@@ -73,7 +73,8 @@ function open(state: State, aim: Aim, nowMs: number, settings: ProtocolSettings)
 }
 
 function renew(state: State, aim: Aim, nowMs: number, settings: ProtocolSettings): Turn {
-  if (state.inFlight !== undefined) return nothing(state);
+  const hasNothingToSay = state.leaving !== undefined && state.dog.kind !== "held";
+  if (state.inFlight !== undefined || hasNothingToSay) return nothing(state);
   const claim = claimOf(state, aim);
   const news = state.failure === undefined && state.accepted !== undefined && differs(claim, state.accepted.claim);
   if (nowMs < state.renewAtMs && !news) return nothing(state);
