@@ -148,13 +148,15 @@ export type Choice =
 /** `cgroup`: we choose and kill a container. `kernel`: its own killer is asked to choose (sysrq f), nothing else. */
 export type StrikeMode = "cgroup" | "kernel";
 
-/** A strike that was carried out, as far as the next decision needs it. */
+/** A strike so far as the next decision needs it. */
 export interface Strike {
   readonly atMs: number;
   /** Of the container that was killed; undefined where the kernel was asked to choose. */
   readonly cgroup: string | undefined;
   /** Whether the last look at the cgroup found it empty or removed; true where the kernel was asked. */
   readonly gone: boolean;
+  /** It couldn't be carried out: there is nothing to wait for, and nobody tries this container again. */
+  readonly failed?: true;
 }
 
 /** What comes next while memory is short. */

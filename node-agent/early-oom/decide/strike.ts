@@ -23,6 +23,7 @@ export type Turn =
 export function decideTurn(strikes: readonly Strike[], nowMs: number): Turn {
   const last = strikes.at(-1);
   if (last === undefined) return { kind: "strike", because: "nobody was struck yet" };
+  if (last.failed) return { kind: "strike", because: "the last strike couldn't be carried out" };
   if (last.gone) {
     const untilMs = last.atMs + PAUSE_MS;
     if (nowMs < untilMs) return { kind: "wait", untilMs, because: "the last strike takes effect" };

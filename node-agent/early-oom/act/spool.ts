@@ -1,0 +1,99 @@
+/**
+ * Keeps Events in files until the API has taken them, across restarts too: one file each, written whole or not at all,
+ * bounded in number. Order is that of the file names, which begin with the time.
+ */
+import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { EventBody } from "./events.ts";
+
+export interface Spooled {
+  readonly file: string;
+  /** Undefined where the file can't be understood. */
+  readonly event: PostableEvent | undefined;
+}
+
+/** As much of an Event as posting needs to know; the rest is the API server's to check. */
+export interface PostableEvent {
+  readonly metadata: { readonly name: string; readonly namespace: string };
+}
+
+const SUFFIX = ".json";
+
+export class Spool {
+  readonly #folder: string;
+  readonly #maxEvents: number;
+
+  constructor(folder: string, maxEvents: number) {
+    this.#folder = folder;
+    this.#maxEvents = maxEvents;
+  }
+
+  /**
+   * Names of the files that had to go to make room, oldest first.
+   *
+   * @throws where the folder can't be written.
+   */
+  async put(event: EventBody): Promise<readonly string[]> {
+    await mkdir(this.#folder, { recursive: true });
+    // The end of the name is what tells Events apart, and a file's name is shorter than an object's may be.
+    const name = `${event.eventTime.replaceAll(":", "-")}_${event.metadata.name.slice(-100)}`;
+    const unfinished = join(this.#folder, `.${name}`);
+    const file = await open(unfinished, "w", 0o600);
+    try {
+      await file.writeFile(JSON.stringify(event));
+      // A node that is short of memory may be reset the next moment.
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(unfinished, join(this.#folder, name + SUFFIX));
+    const names = await this.names();
+    const tooMany = names.slice(0, Math.max(names.length - this.#maxEvents, 0));
+    for (const oldest of tooMany) await this.remove(oldest);
+    return tooMany;
+  }
+
+  /** Oldest first; none where the folder isn't there yet. */
+  async names(): Promise<readonly string[]> {
+    const names = await readdir(this.#folder).catch((error: unknown) => {
+      if (isAbsent(error)) return [];
+      throw error;
+    });
+    return names.filter((name) => name.endsWith(SUFFIX) && !name.startsWith(".")).toSorted();
+  }
+
+  async read(file: string): Promise<Spooled> {
+    return { file, event: parseEvent(await readFile(join(this.#folder, file), "utf8")) };
+  }
+
+  async remove(file: string): Promise<void> {
+    await rm(join(this.#folder, file), { force: true });
+  }
+}
+
+function parseEvent(text: string): PostableEvent | undefined {
+  try {
+    const event: unknown = JSON.parse(text);
+    return isPostable(event) ? event : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isPostable(event: unknown): event is PostableEvent {
+  if (!isObject(event) || !("metadata" in event) || !isObject(event.metadata)) return false;
+  const { metadata } = event;
+  return isText("name" in metadata && metadata.name) && isText("namespace" in metadata && metadata.namespace);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}

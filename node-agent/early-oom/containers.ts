@@ -1,0 +1,38 @@
+/** The containers of this node, wherever its distribution keeps them: found at the start, and looked for again. */
+import { findCgroupLayout } from "./observe/cgroup-layout.ts";
+import { createCgroupScanner } from "./observe/scan-cgroups.ts";
+import type { CgroupLayout, CgroupScan } from "./words.ts";
+
+/** Where the containers are may be found only later: the kubelet makes the cgroup for its pods when it starts. */
+export class Containers {
+  readonly #root: string;
+  readonly #now: () => number;
+  #layout: CgroupLayout;
+  #scan: () => CgroupScan;
+
+  constructor(root: string, now: () => number) {
+    this.#root = root;
+    this.#now = now;
+    this.#layout = findCgroupLayout(root);
+    this.#scan = this.#scannerFor(this.#layout);
+  }
+
+  get layout(): CgroupLayout {
+    return this.#layout;
+  }
+
+  readonly scan = (): CgroupScan => this.#scan();
+
+  /** A scanner remembers for growth: it is kept where nothing changed. */
+  findAgain(): void {
+    const layout = findCgroupLayout(this.#root);
+    if (JSON.stringify(layout) === JSON.stringify(this.#layout)) return;
+    this.#layout = layout;
+    this.#scan = this.#scannerFor(layout);
+  }
+
+  #scannerFor(layout: CgroupLayout): () => CgroupScan {
+    if (layout.kind === "none") return () => ({ atMs: this.#now(), containers: [], pods: [] });
+    return createCgroupScanner({ root: this.#root, kubepods: layout.kubepods, now: this.#now });
+  }
+}

@@ -1,0 +1,189 @@
+/**
+ * The story of early-oom, one turn at a time: look at memory; where it is short, look at the containers, choose, look
+ * again, strike, and follow what became of it. A turn is synchronous: an answer that comes late is none.
+ */
+import { decidePause, decideScan } from "./decide/pace.ts";
+import { decideShortage } from "./decide/shortage.ts";
+import { decideStrike, decideTurn, keepStrikes } from "./decide/strike.ts";
+import { keepWindow } from "./decide/window.ts";
+import { follow, type Seen, type Struck } from "./follow.ts";
+import { findKernelKills } from "./observe/kernel-kills.ts";
+import type { Parts } from "./parts.ts";
+import { describeContainer, type StrikeReport, type Took } from "./report.ts";
+import type { CgroupScan, MemorySample, Shortage, Strike, Victim } from "./words.ts";
+
+type Short = Extract<Shortage, { kind: "short" }>;
+
+interface Moment {
+  readonly sample: MemorySample;
+  readonly shortage: Shortage;
+}
+
+/** While memory is short, and while a strike is followed. */
+const SHORT_PAUSE_MS = 100;
+/** A shortage that comes and goes is one: its end is said after so long without. */
+const WELL_MS = 5_000;
+
+export class EarlyOom {
+  readonly #parts: Parts;
+  #samples: readonly MemorySample[] = [];
+  #scan: CgroupScan | undefined;
+  #strikes: readonly Strike[] = [];
+  #following: { readonly struck: Struck; readonly outcome: (seen: Seen) => Took | undefined } | undefined;
+  /** Since when memory was last seen short; undefined while it isn't. */
+  #shortAtMs: number | undefined;
+  #hasSaidWhy = false;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * @returns milliseconds until the next turn.
+   * @throws what the eyes throw; the next turn begins afresh.
+   */
+  turn(): number {
+    const { journal, rules } = this.#parts;
+    const moment = this.#look();
+    const { sample, shortage } = moment;
+    journal.looked(sample);
+    this.#noteShortage(moment);
+    this.#noteGone();
+    this.#followStrike(sample);
+    if (shortage.kind === "short") this.#meet(shortage);
+    else if (decideScan(this.#samples, rules, this.#scan?.atMs).kind === "scan") this.#lookAround();
+    return shortage.kind === "short" || this.#following ? SHORT_PAUSE_MS : decidePause(sample, rules);
+  }
+
+  #look(): Moment {
+    const sample = this.#parts.eyes.look();
+    this.#samples = keepWindow(this.#samples, sample);
+    return { sample, shortage: decideShortage(this.#samples, this.#parts.rules) };
+  }
+
+  #noteShortage({ sample, shortage }: Moment): void {
+    if (shortage.kind === "short") {
+      if (this.#shortAtMs === undefined) this.#parts.journal.shortage(shortage, sample);
+      this.#shortAtMs = sample.atMs;
+      return;
+    }
+    if (this.#shortAtMs === undefined || sample.atMs - this.#shortAtMs < WELL_MS) return;
+    this.#shortAtMs = undefined;
+    this.#hasSaidWhy = false;
+    this.#parts.journal.shortage(shortage, sample);
+  }
+
+  #noteGone(): void {
+    const { eyes, now } = this.#parts;
+    const seen = this.#strikes.map((strike) => {
+      if (strike.gone || strike.cgroup === undefined || !eyes.isGone(strike.cgroup)) return strike;
+      return { ...strike, gone: true };
+    });
+    this.#strikes = keepStrikes(seen, now());
+  }
+
+  #followStrike(after: MemorySample): void {
+    if (this.#following === undefined) return;
+    const { eyes, pods, now } = this.#parts;
+    const { struck, outcome } = this.#following;
+    const took = outcome({ nowMs: now(), facts: pods.facts, scan: eyes.scan, isGone: eyes.isGone });
+    if (took === undefined) return;
+    this.#following = undefined;
+    this.#report(struck, took, after);
+  }
+
+  #meet(shortage: Short): void {
+    const { mode, pods, podUid, now } = this.#parts;
+    if (this.#following || decideTurn(this.#strikes, now()).kind === "wait") return;
+    const { containers } = this.#lookAround();
+    const { sample, shortage: again } = this.#look();
+    const move = decideStrike({
+      mode: mode(),
+      nowMs: now(),
+      again,
+      question: {
+        totalKib: sample.totalKib,
+        containers,
+        facts: pods.facts,
+        ownPodUid: podUid,
+        strikes: this.#strikes,
+      },
+    });
+    const why = again.kind === "short" ? again : shortage;
+    switch (move.kind) {
+      case "nothing":
+        this.#spare(`memory recovered before the strike: ${move.because}`);
+        return;
+      case "wait":
+        return;
+      case "kill":
+        this.#kill(move.victim, why, sample);
+        return;
+      case "sysrq":
+        this.#askKernel(move.because, why, sample);
+    }
+  }
+
+  /** Scans, and tells what the kernel's killer did since the last time. */
+  #lookAround(): CgroupScan {
+    const { eyes, pods, journal } = this.#parts;
+    const scan = eyes.scan();
+    if (this.#scan) journal.kernelKilled(findKernelKills(this.#scan, scan), pods.facts);
+    this.#scan = scan;
+    pods.saw(scan);
+    return scan;
+  }
+
+  #kill(victim: Victim, { rule, because }: Short, before: MemorySample): void {
+    const { hands, journal, dryRun, now, wallClock } = this.#parts;
+    const { cgroup } = victim.container;
+    const ended = hands.end(victim.container);
+    switch (ended.kind) {
+      case "gone before":
+        this.#spare(`${describeContainer(victim)} went by itself: ${ended.because}`);
+        return;
+      case "failed":
+        journal.strikeFailed(ended.because);
+        this.#strikes = [...this.#strikes, { atMs: now(), cgroup, gone: false, failed: true }];
+        return;
+      case "struck": {
+        const { processes } = ended;
+        const aim = { kind: "container", victim, processes } as const;
+        this.#strikes = [...this.#strikes, { atMs: now(), cgroup, gone: dryRun }];
+        this.#begin({ at: wallClock(), atMs: now(), rule, because, before, aim });
+      }
+    }
+  }
+
+  #askKernel(why: string, { rule, because }: Short, before: MemorySample): void {
+    const { hands, eyes, dryRun, now, wallClock } = this.#parts;
+    // Before it is asked: whom it takes is told by what changed since.
+    const scan = eyes.scan();
+    const asked = hands.askKernel();
+    this.#strikes = [...this.#strikes, { atMs: now(), cgroup: undefined, gone: true }];
+    const aim = { kind: "kernel", because: why, scan } as const;
+    const struck: Struck = { at: wallClock(), atMs: now(), rule, because, before, aim };
+    if (asked.kind === "asked") this.#begin(struck);
+    else if (!dryRun) this.#report(struck, { kind: "nothing", because: `${why}, and ${asked.because}` }, before);
+    else this.#parts.journal.strikeFailed(asked.because);
+  }
+
+  #begin(struck: Struck): void {
+    const { journal, dryRun } = this.#parts;
+    journal.struck(struck, dryRun);
+    if (!dryRun) this.#following = { struck, outcome: follow(struck) };
+  }
+
+  #report({ at, rule, because, before }: Struck, took: Took, after: MemorySample): void {
+    const { nodeName, journal, tell } = this.#parts;
+    const report: StrikeReport = { at, nodeName, rule, because, before, after, took };
+    journal.reported(report);
+    tell(report);
+  }
+
+  /** Why nobody was struck, once in a shortage: it may be so ten times a second. */
+  #spare(because: string): void {
+    if (!this.#hasSaidWhy) this.#parts.journal.spared(because);
+    this.#hasSaidWhy = true;
+  }
+}

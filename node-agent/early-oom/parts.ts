@@ -1,0 +1,37 @@
+/** What the story of early-oom is told with: eyes, hands and the rest, so that a test can give it a node of its own. */
+import type { Asked } from "./act/ask-kernel.ts";
+import type { Ended } from "./act/end-container.ts";
+import type { Journal } from "./journal.ts";
+import type { StrikeReport } from "./report.ts";
+import type { CgroupScan, ContainerMemory, FactsByPod, MemorySample, Rules, StrikeMode } from "./words.ts";
+
+interface Eyes {
+  /** @throws where memory can't be read. */
+  readonly look: () => MemorySample;
+  /** Nobody where there is no cgroup v2. */
+  readonly scan: () => CgroupScan;
+  readonly isGone: (cgroup: string) => boolean;
+}
+
+interface Hands {
+  readonly end: (container: ContainerMemory) => Ended;
+  readonly askKernel: () => Asked;
+}
+
+export interface Parts {
+  readonly eyes: Eyes;
+  readonly hands: Hands;
+  readonly pods: { readonly facts: FactsByPod; saw(scan: CgroupScan): void };
+  readonly journal: Journal;
+  /** Takes the report of a strike whose effect is known; neither throws nor waits. */
+  readonly tell: (report: StrikeReport) => void;
+  /** May change while we run: a node without cgroup v2 leaves only the kernel. */
+  readonly mode: () => StrikeMode;
+  readonly rules: Rules;
+  readonly dryRun: boolean;
+  readonly nodeName: string;
+  readonly podUid: string;
+  /** Monotonic milliseconds. */
+  readonly now: () => number;
+  readonly wallClock: () => Date;
+}

@@ -1,0 +1,148 @@
+/**
+ * The running agent: tests the way to a strike, wires eyes, head and hands, and turns two loops: the quick one that looks
+ * at memory and strikes, and a slow one that asks the API and posts, which the quick one never waits for.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ApiServer, connectApiServer } from "../api-server.ts";
+import { type Log, reasonOf } from "../log.ts";
+import { serveOps } from "../ops-server.ts";
+import { askKernel } from "./act/ask-kernel.ts";
+import { endContainer } from "./act/end-container.ts";
+import { Keeping } from "./act/keep-events.ts";
+import { EventPosting } from "./act/post-events.ts";
+import { Spool } from "./act/spool.ts";
+import { Containers } from "./containers.ts";
+import { describeRules } from "./decide/shortage.ts";
+import { EarlyOom } from "./early-oom.ts";
+import type { Settings } from "./env.ts";
+import { Journal } from "./journal.ts";
+import { isCgroupGone } from "./observe/is-gone.ts";
+import { listPods } from "./observe/list-pods.ts";
+import { openMemoryProbe } from "./observe/memory.ts";
+import { opsOf } from "./ops.ts";
+import { Pods } from "./pods.ts";
+import { testSelf } from "./self-test.ts";
+
+const CHORES_EVERY_MS = 1_000;
+const TEST_EVERY_MS = 300_000;
+/** After a turn that failed, and between words about it. */
+const FAILED_PAUSE_MS = 1_000;
+/** For Events that are on their way into the spool when we are asked to go. */
+const PARTING_MS = 2_000;
+
+/** Starts, and goes on until SIGTERM. @throws if memory can't be read or the port is taken. */
+export async function runEarlyOom(settings: Settings, log: Log): Promise<void> {
+  const { paths, nodeName, podUid, rules, dryRun, opsPort } = settings;
+  const now = () => performance.now();
+  const journal = new Journal(log);
+  const probe = openMemoryProbe(paths.proc, now);
+  const look = () => probe.look();
+  const api =
+    settings.apiServer === undefined
+      ? NO_API
+      : connectApiServer({ url: settings.apiServer, credentials: paths.credentials });
+  const containers = new Containers(paths.cgroup, now);
+
+  const test = () => testSelf({ look, layout: containers.layout, scan: containers.scan }, settings);
+  let { mode, problems } = test();
+  journal.found("self-test", problems);
+  const testAgain = () => {
+    containers.findAgain();
+    ({ mode, problems } = test());
+    journal.found("self-test", problems);
+  };
+
+  const pods = new Pods({
+    list: () => listPods(api, nodeName),
+    everyMs: settings.podListSeconds * 1_000,
+    now,
+    onAnswer: (answer) => journal.heardOfPods(answer),
+  });
+  const spool = new Spool(paths.spool, settings.spoolEvents);
+  const posting = new EventPosting({ api, spool, now, onPosted: (posted) => journal.posted(posted) });
+  const keeping = new Keeping(spool, journal);
+
+  const earlyOom = new EarlyOom({
+    eyes: { look, scan: containers.scan, isGone: (cgroup) => isCgroupGone(paths.cgroup, cgroup) },
+    hands: {
+      end: (container) => endContainer(container, paths, dryRun),
+      askKernel: () => askKernel(paths.sysrqTrigger, dryRun),
+    },
+    ...{ pods, journal, rules, dryRun, nodeName, podUid, now },
+    tell: (report) => keeping.keep(report),
+    mode: () => mode,
+    wallClock: () => new Date(),
+  });
+
+  const describedRules = describeRules(look().totalKib, rules);
+  const settled = () => ({ node: nodeName, mode, asked: settings.mode, dryRun, rules: describedRules });
+  const ops = await serveOps(
+    opsPort,
+    opsOf({
+      figures: () => journal.figures,
+      podsAgeMs: () => pods.ageMs,
+      podsKnown: () => pods.facts.size,
+      eventsWaiting: () => posting.waiting,
+      ...{ settled, now },
+    }),
+  );
+  log("info", "early-oom watches", { ...settled(), opsPort: ops.port, layout: containers.layout });
+
+  const stop = new AbortController();
+  process.once("SIGTERM", () => stop.abort());
+  process.once("SIGINT", () => stop.abort());
+  const chores = [
+    every(CHORES_EVERY_MS, () => pods.turn()),
+    every(CHORES_EVERY_MS, async () => {
+      if (!dryRun) await posting.turn();
+      if (posting.waiting === 0) journal.found("events", []);
+    }),
+    every(TEST_EVERY_MS, async () => testAgain()),
+  ];
+  await turnUntil(stop.signal, { earlyOom, journal, now });
+  for (const chore of chores) clearInterval(chore);
+  ops.close();
+  await Promise.race([keeping.done, sleep(PARTING_MS)]);
+  log("info", "early-oom ended");
+  process.exit(0);
+}
+
+interface Turning {
+  readonly earlyOom: EarlyOom;
+  readonly journal: Journal;
+  readonly now: () => number;
+}
+
+/** A turn that fails, since a file can't be read for once, must not end the watch: it is said, and the next one tries. */
+async function turnUntil(stop: AbortSignal, { earlyOom, journal, now }: Turning): Promise<void> {
+  let dueAtMs = now();
+  while (!stop.aborted) {
+    const startedAtMs = now();
+    let pauseMs = FAILED_PAUSE_MS;
+    try {
+      pauseMs = earlyOom.turn();
+      journal.turned(startedAtMs, startedAtMs - dueAtMs);
+    } catch (error) {
+      journal.found("loop", [`a look at the node failed: ${reasonOf(error)}`]);
+    }
+    dueAtMs = now() + pauseMs;
+    await sleep(pauseMs, undefined, { signal: stop }).catch(() => undefined);
+  }
+}
+
+const NO_API: ApiServer = {
+  call: async () => ({ kind: "unanswered", because: "no API server is known: API_SERVER is empty" }),
+  close: () => undefined,
+};
+
+/** Again and again, but never twice at a time. */
+function every(ms: number, chore: () => Promise<void>): NodeJS.Timeout {
+  let isBusy = false;
+  return setInterval(() => {
+    if (isBusy) return;
+    isBusy = true;
+    void chore().finally(() => {
+      isBusy = false;
+    });
+  }, ms);
+}
