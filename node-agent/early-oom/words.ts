@@ -16,7 +16,7 @@ export type Pressure =
     }
   | {
       readonly kind: "unavailable";
-      /** `absent`: the kernel was built without it; `off`: started with psi=0; `unreadable`: anything else. */
+      /** `absent`: no such file, as without CONFIG_PSI or with psi=0; `off`: it refuses; `unreadable`: anything else. */
       readonly why: "absent" | "off" | "unreadable";
       readonly because: string;
     };

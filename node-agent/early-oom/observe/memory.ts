@@ -92,9 +92,11 @@ function parsePressure(text: KernelText): Pressure {
 /** Why there is no pressure, by the error of opening or reading it: ENOTSUP is Node's name for EOPNOTSUPP. */
 export function unavailableBy(error: unknown): Pressure {
   const code = codeOf(error) ?? String(error);
-  if (code === "ENOENT") return { kind: "unavailable", why: "absent", because: "the kernel has no pressure figures" };
+  if (code === "ENOENT") {
+    return { kind: "unavailable", why: "absent", because: "the kernel has no pressure figures (CONFIG_PSI, psi=1)" };
+  }
   if (code === "ENOTSUP" || code === "EOPNOTSUPP") {
-    return { kind: "unavailable", why: "off", because: "the kernel was started without psi=1" };
+    return { kind: "unavailable", why: "off", because: "pressure figures are turned off (psi=1 turns them on)" };
   }
   return { kind: "unavailable", why: "unreadable", because: `the pressure file can't be read: ${code}` };
 }

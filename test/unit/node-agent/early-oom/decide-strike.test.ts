@@ -42,6 +42,12 @@ describe("case 56: two victims for one shortage", () => {
       next: "sysrq",
     },
     {
+      why: "the strike couldn't be carried out",
+      strikes: [strikeOf(large, { failed: true })],
+      nowMs: 10_100,
+      next: "kill small",
+    },
+    {
       why: "the kernel was asked a moment ago",
       strikes: [strikeOf(), { atMs: 14_000, cgroup: undefined, gone: true }],
       nowMs: 14_100,
