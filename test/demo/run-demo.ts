@@ -77,7 +77,12 @@ async function installFor(cluster: DemoCluster, onProgress: (what: string) => vo
     directory: join(folder.path, "drain-node"),
   });
   const { url, caPem, relayToken: token } = cluster;
-  return await install({ kubeApi: { url, caPem, token }, policy: POLICY, bundle: directory, onProgress });
+  return await install({
+    kubeApi: { url, caPem, token },
+    policy: POLICY,
+    bundles: { drainNode: directory },
+    onProgress,
+  });
 }
 
 /** Every node Ready and free of taints, every pod of the scene and of the DaemonSet there and Ready. */

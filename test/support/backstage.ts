@@ -18,10 +18,20 @@ export interface DeadLetter {
   readonly reason: string | undefined;
 }
 
-export interface Backstage {
+/** What a function has written. */
+export interface FunctionLog {
+  readonly functionName: string;
+  /** Its log lines that are JSON, in their order: metrics too. */
+  logLines(): Promise<readonly LogLine[]>;
+  /** All lines of its log, as Lambda and the function wrote them. */
+  logText(): Promise<string>;
+}
+
+export interface Backstage extends FunctionLog {
   readonly queueUrl: string;
   readonly deadLetterQueueUrl: string;
-  readonly functionName: string;
+  /** Undefined where no policy enables fencing. */
+  readonly fenceNode: FunctionLog | undefined;
   readonly replayRoleArn: string;
   readonly sqs: SQSClient;
   /** Puts spot interruptions of these instances on the bus, in order. */
@@ -31,10 +41,6 @@ export interface Backstage {
   /** Messages in the urgent queue, visible or not. */
   countMessages(): Promise<number>;
   deadLetters(): Promise<readonly DeadLetter[]>;
-  /** The function's log lines that are JSON, in their order: metrics too. */
-  logLines(): Promise<readonly LogLine[]>;
-  /** All lines of the function's log, as Lambda and the function wrote them. */
-  logText(): Promise<string>;
 }
 
 export function openBackstage(emulator: Emulator, outputs: Readonly<Record<string, string>>): Backstage {
@@ -45,11 +51,13 @@ export function openBackstage(emulator: Emulator, outputs: Readonly<Record<strin
   };
   const queueUrl = output("UrgentQueueUrl");
   const deadLetterQueueUrl = output("UrgentDeadLetterQueueUrl");
-  const functionName = output("DrainUrgentFunctionName");
-  const logGroupName = `/aws/lambda/${functionName}`;
   const sqs = new SQSClient(emulator.clientConfig);
   const events = new EventBridgeClient(emulator.clientConfig);
   const logs = new CloudWatchLogsClient(emulator.clientConfig);
+  const logOf = (functionName: string): FunctionLog => {
+    const logText = () => readLog(logs, `/aws/lambda/${functionName}`);
+    return { functionName, logText, logLines: async () => jsonLines(await logText()) };
+  };
 
   const putEvents: Backstage["putEvents"] = async (all) => {
     for (let at = 0; at < all.length; at += ENTRIES_PER_CALL) {
@@ -66,7 +74,8 @@ export function openBackstage(emulator: Emulator, outputs: Readonly<Record<strin
   return {
     queueUrl,
     deadLetterQueueUrl,
-    functionName,
+    ...logOf(output("DrainUrgentFunctionName")),
+    fenceNode: outputs.FenceNodeFunctionName === undefined ? undefined : logOf(outputs.FenceNodeFunctionName),
     replayRoleArn: output("ReplayRoleArn"),
     sqs,
     putEvents,
@@ -80,8 +89,6 @@ export function openBackstage(emulator: Emulator, outputs: Readonly<Record<strin
       ),
     countMessages: () => countMessages(sqs, queueUrl),
     deadLetters: () => readAll(sqs, deadLetterQueueUrl),
-    logLines: async () => jsonLines(await readLog(logs, logGroupName)),
-    logText: () => readLog(logs, logGroupName),
   };
 }
 

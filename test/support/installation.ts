@@ -5,8 +5,8 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { synthesize } from "../../infra/synthesize.ts";
-import { roleName } from "../../shared/domain/identity.ts";
+import { type Bundles, synthesize } from "../../infra/synthesize.ts";
+import { FUNCTION_NAMES, kubernetesUser, roleName } from "../../shared/domain/identity.ts";
 import { bootstrap, deploy } from "../rig/deploy.ts";
 import { type Emulator, startEmulator } from "../rig/emulator.ts";
 import { startStsFront } from "../rig/sts-tls.ts";
@@ -17,14 +17,14 @@ export interface InstallationOptions {
   /** Where the relay finds the API server, and the token by which it may impersonate. */
   readonly kubeApi: { readonly url: string; readonly caPem: string; readonly token: string };
   readonly cluster?: string;
-  /** As in cdk.json. */
+  /** As in cdk.json. fence-node is there only if it enables fencing. */
   readonly policy?: object;
   readonly queues?: object;
   /** More of the environment of the functions, for instance where EC2 is played. */
   readonly functionEnv?: Readonly<Record<string, string>>;
   readonly logLevel?: "INFO" | "DEBUG";
-  /** Folder of a built drain-node; default: the one in dist. */
-  readonly bundle?: string;
+  /** Folders of built functions; default: those in dist. */
+  readonly bundles?: Partial<Bundles>;
   /** Told what is being done, in a few words. */
   readonly onProgress?: (what: string) => void;
 }
@@ -55,7 +55,9 @@ export async function install(options: InstallationOptions): Promise<Installatio
     await startRelayProgram({
       kubeApi: options.kubeApi,
       sts: { address: sts.address, caFile: sts.caFile },
-      identities: { [`aws/${emulator.account}/${roleName(cluster, "drain-urgent")}`]: "nodekeeper:drain-urgent" },
+      identities: Object.fromEntries(
+        FUNCTION_NAMES.map((fn) => [`aws/${emulator.account}/${roleName(cluster, fn)}`, kubernetesUser(fn)]),
+      ),
       env: { CLUSTER_NAME: cluster, AWS_REGION: emulator.region },
     }),
   );
@@ -70,7 +72,7 @@ export async function install(options: InstallationOptions): Promise<Installatio
   synthesize({
     context: { "nodekeeper-config": config },
     outdir: cdkOut,
-    ...(options.bundle !== undefined && { bundle: options.bundle }),
+    ...(options.bundles && { bundles: options.bundles }),
   });
 
   onProgress("cdk bootstrap");

@@ -17,6 +17,7 @@ import { answerCaller, answerJson, type FakeServer, startFakeServer } from "./fa
 import { ACCOUNT, CLUSTER, REGION, STS_HOST } from "./tokens.ts";
 
 export const DRAINER = `arn:aws:sts::${ACCOUNT}:assumed-role/nodekeeper-${CLUSTER}-drain-urgent/session`;
+export const FENCER = `arn:aws:sts::${ACCOUNT}:assumed-role/nodekeeper-${CLUSTER}-fence-node/session`;
 export const WATCHER = `arn:aws:sts::${ACCOUNT}:assumed-role/watcher/session`;
 export const SERVICE_ACCOUNT_TOKEN = "the-relay-s-own-token";
 export const SECRET = /k8s-aws-v1|X-Amz|the-relay-s-own-token/;
@@ -30,6 +31,7 @@ const WATCHERS: Role = {
 const TABLE = [...ROLES, WATCHERS];
 const IDENTITIES = {
   [`aws/${ACCOUNT}/nodekeeper-${CLUSTER}-drain-urgent`]: "nodekeeper:drain-urgent",
+  [`aws/${ACCOUNT}/nodekeeper-${CLUSTER}-fence-node`]: "nodekeeper:fence-node",
   [`aws/${ACCOUNT}/watcher`]: "watcher",
 };
 
