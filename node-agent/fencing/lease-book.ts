@@ -52,7 +52,7 @@ export function createLeaseBook({ api, nodeName, nodeUid, timeoutMs, nowMs }: Le
     async renew(statement) {
       const endMs = nowMs() + timeoutMs;
       const call = (asked: Omit<ApiRequest, "timeoutMs">) =>
-        api.call({ ...asked, timeoutMs: Math.max(1, endMs - nowMs()) });
+        api.call({ ...asked, timeoutMs: Math.max(1, Math.ceil(endMs - nowMs())) });
 
       if (known === undefined) {
         const found = await read();
