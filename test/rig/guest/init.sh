@@ -30,29 +30,28 @@ if [ -e /sys/class/net/eth0 ]; then
   ip address add 10.0.2.15/24 dev eth0 && ip link set eth0 up || give_up "setting up eth0 failed"
 fi
 
-# Each command runs by itself, so that one that hangs keeps none of the others waiting. A line of the answer holds the
-# command's number, its exit code and its output, the last in base64.
+# A line of the answer holds the command's number, its exit code and its output, the last in base64.
+execute() {
+  # Whoever listens must outlive a shortage of memory; what the test runs must not.
+  echo 0 >/proc/self/oom_score_adj
+  echo "$2" | base64 -d >"/run/command-$1"
+  exec sh "/run/command-$1" 3>&-
+}
 answer() {
-  {
-    # Whoever listens must outlive a shortage of memory; what the test runs must not.
-    echo 0 >/proc/self/oom_score_adj
-    echo "$2" | base64 -d >"/run/command-$1"
-    exec sh "/run/command-$1" 3>&-
-  } >"/run/output-$1" 2>&1 </dev/null
+  (execute "$1" "$2") >"/run/output-$1" 2>&1 </dev/null
+  line="$1 $? $(base64 -w 0 "/run/output-$1")"
+  rm "/run/command-$1" "/run/output-$1"
+  # A long line is written in pieces, and another one must not come between.
+  until mkdir /run/answering 2>/dev/null; do sleep 0.1; done
+  echo "$line" >&3
+  rmdir /run/answering
 }
 serve_commands() {
   echo -1000 >/proc/self/oom_score_adj
   while read -r number command; do
-    (
-      (answer "$number" "$command")
-      code=$?
-      line="$number $code $(base64 -w 0 "/run/output-$number")"
-      rm "/run/command-$number" "/run/output-$number"
-      # A long line is written in pieces, and another one must not come between.
-      until mkdir /run/answering 2>/dev/null; do sleep 0.1; done
-      echo "$line" >&3
-      rmdir /run/answering
-    ) &
+    # By itself, so that one that hangs keeps none of the others waiting; and as nobody's child, since this shell forgets
+    # the half of a line that it has read when the end of a child interrupts it.
+    (answer "$number" "$command" &)
   done <&3
 }
 stty -F /dev/ttyS1 raw -echo

@@ -10,11 +10,12 @@ let taken = 0;
 /** Waits for a place and takes it, until it is disposed of. */
 export async function takePlace(): Promise<Disposable> {
   await waitUntil("a place for a guest is free", tryToTake, { withinMilliseconds: WAIT_MILLISECONDS });
-  return {
-    [Symbol.dispose]: () => {
-      taken -= 1;
-    },
-  };
+  const place = new DisposableStack();
+  place.defer(() => {
+    taken -= 1;
+  });
+  // Disposed of a second time, it does nothing.
+  return place;
 }
 
 function tryToTake(): boolean {
