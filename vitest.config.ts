@@ -2,12 +2,17 @@
 import { defineConfig } from "vitest/config";
 
 const alone = { fileParallelism: false, testTimeout: 60_000, hookTimeout: 120_000 };
+/** For a whole story, on a machine that is busy. */
+const patient = { testTimeout: 180_000, hookTimeout: 240_000 };
+
+/** Suites of one turn run by the same number of workers, and no suite begins before those of the turn before it ended. */
+const turn = (groupOrder: number) => ({ sequence: { groupOrder } });
 
 export default defineConfig({
   test: {
     projects: [
       // Tests share no state: they may share their modules, and half of the time is saved.
-      { test: { name: "unit", include: ["test/unit/**/*.test.ts"], isolate: false, testTimeout: 20_000 } },
+      { test: { name: "unit", include: ["test/unit/**/*.test.ts"], isolate: false, testTimeout: 20_000, ...turn(0) } },
       {
         // One process for all: loading the CDK is most of what these tests take.
         test: {
@@ -17,28 +22,14 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 30_000,
           hookTimeout: 60_000,
+          ...turn(1),
         },
       },
-      { test: { name: "contract", include: ["test/contract/**/*.test.ts"], ...alone } },
-      { test: { name: "integration", include: ["test/integration/**/*.test.ts"], ...alone } },
-      {
-        test: {
-          name: "local",
-          include: ["test/local/**/*.test.ts"],
-          ...alone,
-          testTimeout: 180_000,
-          hookTimeout: 240_000,
-        },
-      },
-      {
-        test: {
-          name: "guest",
-          include: ["test/guest/**/*.test.ts"],
-          ...alone,
-          testTimeout: 180_000,
-          hookTimeout: 240_000,
-        },
-      },
+      { test: { name: "contract", include: ["test/contract/**/*.test.ts"], ...alone, ...turn(2) } },
+      { test: { name: "integration", include: ["test/integration/**/*.test.ts"], ...alone, ...turn(2) } },
+      { test: { name: "local", include: ["test/local/**/*.test.ts"], ...alone, ...patient, ...turn(2) } },
+      // An emulated machine takes a whole processor.
+      { test: { name: "guest", include: ["test/guest/**/*.test.ts"], ...alone, ...patient, ...turn(3) } },
     ],
   },
 });
