@@ -1,7 +1,7 @@
 /** Takes a few modules out of a kernel's package, with those they need and the list of dependencies that modprobe reads. */
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { execute } from "./command.mjs";
+import { execute, isInstalled } from "./command.mjs";
 import { SetupFault } from "./output.mjs";
 
 const ENDING = /\.ko(\.xz)?$/;
@@ -29,6 +29,8 @@ export async function takeModules(source, target, wanted) {
 /** Newer kernels of Debian have theirs compressed. */
 async function decompress(path) {
   if (!path.endsWith(".xz")) return path;
+  if (!isInstalled("xz"))
+    throw new SetupFault("the guest's kernel has its modules compressed, on Debian: apt-get install xz-utils");
   await execute("xz", ["--decompress", path]);
   return path.slice(0, -".xz".length);
 }

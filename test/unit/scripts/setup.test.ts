@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const SETUP = resolve(import.meta.dirname, "../../../scripts/setup.mjs");
+const HAS_GUESTS = process.platform === "linux" && process.arch === "x64";
 const KUBERNETES = ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"];
 
 interface Machine {
@@ -34,6 +35,24 @@ describe("on a machine that lacks what is needed, the set-up", () => {
     expect(said).toMatch(/- Python 3\.10 or newer .*, for the AWS emulator/);
     expect(said).toMatch(/- Go 1\.26 or newer, to build etcd, .*kubectl once, for a real Kubernetes control plane/);
     expect(said).not.toMatch(/installing/);
+  });
+
+  it.runIf(HAS_GUESTS)("names what guests and images are made with, with the one command that installs it", () => {
+    const command = "apt-get install -y --no-install-recommends";
+    const all = "qemu-system-x86 busybox-static cpio buildah";
+    const lack = `qemu, busybox, cpio, buildah, for a kernel and images of their own in the tests (on Debian: ${command} ${all})`;
+    expect(setUp("test", { ci: true }).said).toContain(`  - ${lack}\n`);
+    expect(setUp("test").said).toContain(
+      `setup: this machine lacks ${lack}; suites that need them will be skipped, by name\n`,
+    );
+    const some = setUp("test", { programs: { "qemu-system-x86_64": "", cpio: "" } }).said;
+    expect(some).toContain(`(on Debian: ${command} busybox-static buildah)`);
+    expect(setUp("demo").said).not.toMatch(/qemu/);
+  });
+
+  it.runIf(HAS_GUESTS)("takes no busybox that needs libraries", () => {
+    const programs = { busybox: "", ldd: "libc.so.6 => /lib/libc.so.6 (0x1)" };
+    expect(setUp("test", { programs }).said).toMatch(/this machine lacks qemu, busybox, cpio/);
   });
 
   it("names Go as well where tests may be skipped without it", () => {
