@@ -1,6 +1,6 @@
 /** How a function reaches the Kubernetes API: where the stack told it to, as who its role says it is. */
 import { type RoleCredentials, tokenSource } from "./api-token.ts";
-import type { ClusterSettings } from "./kube-cluster.ts";
+import type { ClusterSettings } from "./kube-connection.ts";
 import { systemClock } from "./system-clock.ts";
 
 interface ApiEnvironment {

@@ -109,7 +109,8 @@ function withNulls(changes: Readonly<Record<string, string | undefined>>): Recor
   return Object.fromEntries(Object.entries(changes).map(([key, value]) => [key, value ?? null]));
 }
 
-function required<T>(value: T | undefined, kind: string, field: string): T {
+/** @throws for what the API server gives every stored object. */
+export function required<T>(value: T | undefined, kind: string, field: string): T {
   if (value === undefined) throw new Error(`reading a ${kind}: no ${field}`);
   return value;
 }

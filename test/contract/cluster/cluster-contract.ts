@@ -1,7 +1,8 @@
-/** The contract of the port `Cluster`: one suite for the fakes and for the real API server. */
+/** The contract of the ports `Cluster` and `FencingCluster`: one suite for the fakes and for the real API server. */
 import { afterAll, beforeAll, describe } from "vitest";
 import { eventsContract } from "./events-contract.ts";
 import { evictionsContract } from "./evictions-contract.ts";
+import { fencingContract } from "./fencing-contract.ts";
 import { nodesContract } from "./nodes-contract.ts";
 import { podsContract } from "./pods-contract.ts";
 import type { World } from "./world.ts";
@@ -21,4 +22,5 @@ export function clusterContract(openWorld: () => Promise<World>): void {
   describe("pods", () => podsContract(world));
   describe("evictions", () => evictionsContract(world));
   describe("events", () => eventsContract(world));
+  describe("fencing", () => fencingContract(world));
 }

@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import { connectCluster } from "../../../shared/adapters/kube-cluster.ts";
+import { connectFencingCluster } from "../../../shared/adapters/kube-fencing-cluster.ts";
 import { aNode } from "../../builders/a-node.ts";
 import { aPod } from "../../builders/a-pod.ts";
 import { nodeDocument, podDocument } from "../../fakes/kube-api/documents.ts";
@@ -29,14 +30,15 @@ const eventList = z.object({
 export async function openRealWorld(): Promise<World> {
   const plane = await startControlPlane({ kwok: false, controllers: ["disruption"], scheduler: false });
   const settings = { url: plane.url, ca: plane.caPem, token: async () => plane.adminToken };
-  const connections = [connectCluster(settings)];
+  const fencing = connectFencingCluster(settings);
+  const connections: { close(): void }[] = [fencing];
   const open = () => {
     const connection = connectCluster(settings);
     connections.push(connection);
     return connection.during(new AbortController().signal);
   };
   const namespaces = new Map<string, Promise<unknown>>();
-  const ensureNamespace = async (name: string) => {
+  const ensureNamespace = async (name: string): Promise<void> => {
     const making =
       namespaces.get(name) ?? say(plane, { method: "POST", path: "/api/v1/namespaces", body: { metadata: { name } } });
     namespaces.set(name, making);
@@ -44,6 +46,22 @@ export async function openRealWorld(): Promise<World> {
   };
   return {
     cluster: open(),
+    fencing: fencing.during(new AbortController().signal),
+    ensureNamespace,
+    async putLease({ namespace, name, renewTime, annotations }) {
+      await ensureNamespace(namespace);
+      const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
+      const spec = { holderIdentity: name, renewTime: renewTime.toISOString().replace("Z", "000Z") };
+      const body = { metadata: { name, annotations }, spec };
+      const created = await plane.api.call({ method: "POST", path, body });
+      if (created.status === 409) await say(plane, { method: "PATCH", path: `${path}/${name}`, body });
+      else if (created.status >= 300) throw new Error(`creating a lease: ${created.status}`);
+    },
+    async putVolumeAttachment({ name, nodeName, persistentVolume }) {
+      const path = "/apis/storage.k8s.io/v1/volumeattachments";
+      const spec = { attacher: "ebs.csi.aws.com", nodeName, source: { persistentVolumeName: persistentVolume } };
+      await say(plane, { method: "POST", path, body: { metadata: { name }, spec } });
+    },
     otherProcess: open,
     async addNode(given) {
       const document = creatable(nodeDocument(aNode(given)));

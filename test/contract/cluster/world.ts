@@ -2,9 +2,12 @@
 import type { ClusterNode } from "../../../shared/domain/node.ts";
 import type { Pod, PodRef } from "../../../shared/domain/pod.ts";
 import type { Cluster } from "../../../shared/ports/cluster.ts";
+import type { FencingCluster } from "../../../shared/ports/fencing-cluster.ts";
 
 export interface World extends AsyncDisposable {
   readonly cluster: Cluster;
+  /** The same cluster by the port of fencing. */
+  readonly fencing: FencingCluster;
   /** The same cluster as another process sees it, which has posted no Events yet. */
   otherProcess(): Cluster;
   addNode(given: Partial<ClusterNode> & { name: string }): Promise<void>;
@@ -17,8 +20,19 @@ export interface World extends AsyncDisposable {
   removePod(pod: PodRef): Promise<void>;
   /** In force when it resolves. */
   addBudget(budget: BudgetSeed): Promise<void>;
+  ensureNamespace(name: string): Promise<void>;
+  /** Makes a Lease, or renews it; its namespace is made where needed. */
+  putLease(lease: LeaseInWorld): Promise<void>;
+  putVolumeAttachment(attachment: { name: string; nodeName: string; persistentVolume: string }): Promise<void>;
   terminateNamespace(name: string): Promise<void>;
   listEvents(namespace: string): Promise<readonly PostedEvent[]>;
+}
+
+export interface LeaseInWorld {
+  readonly namespace: string;
+  readonly name: string;
+  readonly renewTime: Date;
+  readonly annotations: Readonly<Record<string, string>>;
 }
 
 export interface BudgetSeed {

@@ -30,9 +30,9 @@ export const nodePatch = z.strictObject({
 export const deletion = z
   .object({
     gracePeriodSeconds: z.int().min(0).optional(),
-    preconditions: z.object({ uid: z.string().optional() }).prefault({}),
+    preconditions: z.object({ uid: z.string().optional(), resourceVersion: z.string().optional() }).prefault({}),
   })
-  .transform(({ preconditions: { uid }, gracePeriodSeconds: graceSeconds }) => ({ uid, graceSeconds }));
+  .transform(({ preconditions, gracePeriodSeconds: graceSeconds }) => ({ ...preconditions, graceSeconds }));
 
 export type DeletionRequest = Partial<z.infer<typeof deletion>>;
 

@@ -14,11 +14,26 @@ import type { DeletionRequest, StoredEvent } from "./bodies.ts";
 import { type Budget, budgetRefusal } from "./budgets.ts";
 import { Pods } from "./pods.ts";
 import { alreadyExists, namespaceTerminating, notFound } from "./refusal.ts";
+import { type Preconditions, requirePreconditions, StoredObjects } from "./stored-objects.ts";
 
 interface ModelSettings {
   readonly clock?: Pick<Clock, "now">;
   /** How long pods take to stop once they are deleted, never longer than their grace. Default 0. */
   readonly podStopMs?: number;
+}
+
+export interface LeaseSeed {
+  readonly renewTime: Date | undefined;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+export interface VolumeAttachmentSeed {
+  readonly nodeName: string;
+  readonly persistentVolume: string;
+}
+
+export interface ConfigMapData {
+  readonly data: Readonly<Record<string, string>>;
 }
 
 export class ClusterModel {
@@ -28,6 +43,11 @@ export class ClusterModel {
   readonly #budgets: Budget[] = [];
   readonly #namespaces = new Map<string, "active" | "terminating">([["default", "active"]]);
   #version = 1;
+  readonly leases = new StoredObjects<LeaseSeed>("leases.coordination.k8s.io", () => this.#nextVersion());
+  readonly attachments = new StoredObjects<VolumeAttachmentSeed>("volumeattachments.storage.k8s.io", () =>
+    this.#nextVersion(),
+  );
+  readonly configMaps = new StoredObjects<ConfigMapData>("configmaps", () => this.#nextVersion());
 
   constructor({ clock = systemClock, podStopMs = 0 }: ModelSettings = {}) {
     const isSilent = (nodeName: string) => this.node(nodeName)?.ready === "Unknown";
@@ -62,8 +82,12 @@ export class ClusterModel {
 
   /** The node's kubelet does nothing more: its pods never end by themselves. */
   silenceKubelet(nodeName: string): void {
+    this.setReady(nodeName, "Unknown");
+  }
+
+  setReady(nodeName: string, ready: ClusterNode["ready"]): void {
     const node = this.#nodes.get(nodeName);
-    if (node) this.#putNode({ ...node, ready: "Unknown" });
+    if (node && node.ready !== ready) this.#putNode({ ...node, ready });
   }
 
   // What tests, demos and requests look at.
@@ -98,6 +122,13 @@ export class ClusterModel {
     return isDeepStrictEqual(changed, node) ? node : this.#putNode(changed);
   }
 
+  deleteNode(name: string, preconditions: Preconditions): void {
+    const node = this.#nodes.get(name);
+    if (node === undefined) throw notFound("nodes", name);
+    requirePreconditions(`nodes "${name}"`, node, preconditions);
+    this.removeNode(name);
+  }
+
   deletePod(namespace: string, name: string, deletion: DeletionRequest): void {
     this.#pods.delete(namespace, name, deletion);
   }
@@ -123,8 +154,12 @@ export class ClusterModel {
     if (state === "terminating") throw namespaceTerminating(resource, name, namespace);
   }
 
+  #nextVersion(): string {
+    return String(++this.#version);
+  }
+
   #putNode(given: ClusterNode): ClusterNode {
-    const node = { ...given, resourceVersion: String(++this.#version) };
+    const node = { ...given, resourceVersion: this.#nextVersion() };
     this.#nodes.set(node.name, node);
     return node;
   }

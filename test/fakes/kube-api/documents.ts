@@ -3,6 +3,8 @@ import type { ClusterNode } from "../../../shared/domain/node.ts";
 import type { Pod } from "../../../shared/domain/pod.ts";
 import type { StoredEvent } from "./bodies.ts";
 import type { Budget } from "./budgets.ts";
+import type { ConfigMapData, LeaseSeed, VolumeAttachmentSeed } from "./cluster-model.ts";
+import type { Stored } from "./stored-objects.ts";
 
 export function nodeDocument(node: ClusterNode): object {
   const { name, uid, resourceVersion, labels, annotations, createdAt, taints, unschedulable } = node;
@@ -35,6 +37,26 @@ export function budgetDocument({ name, namespace, matchLabels, minAvailable }: B
 
 export function eventDocument({ namespace, name, regarding, type, reason, note }: StoredEvent): object {
   return { metadata: { namespace, name }, involvedObject: regarding, type, reason, message: note };
+}
+
+export function leaseDocument({ renewTime, annotations, ...metadata }: LeaseSeed & Stored): object {
+  // With a fraction of six digits, as the API server writes a MicroTime.
+  const spec = { holderIdentity: metadata.name, renewTime: renewTime?.toISOString().replace("Z", "000Z") };
+  return { metadata: { ...metadata, annotations }, spec };
+}
+
+export function volumeAttachmentDocument({
+  nodeName,
+  persistentVolume,
+  ...meta
+}: VolumeAttachmentSeed & Stored): object {
+  const { name, uid, resourceVersion } = meta;
+  const spec = { attacher: "ebs.csi.aws.com", nodeName, source: { persistentVolumeName: persistentVolume } };
+  return { metadata: { name, uid, resourceVersion }, spec, status: { attached: true } };
+}
+
+export function configMapDocument({ data, ...metadata }: ConfigMapData & Stored): object {
+  return { metadata, data };
 }
 
 /** The API server keeps whole seconds. */

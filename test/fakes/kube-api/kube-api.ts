@@ -5,8 +5,10 @@
 import { deletion, event, eviction, nodePatch, parseBody } from "./bodies.ts";
 import type { ClusterModel } from "./cluster-model.ts";
 import { budgetDocument, eventDocument, nodeDocument, podDocument } from "./documents.ts";
+import { FENCING_ROUTES } from "./fencing-routes.ts";
 import { list } from "./lists.ts";
 import { conflict, invalid, notFound, Refusal } from "./refusal.ts";
+import { type Call, type Handler, route, SUCCESS } from "./routing.ts";
 
 export interface KubeApi {
   /** @param request `target`: path and query. */
@@ -15,21 +17,8 @@ export interface KubeApi {
   readonly counts: ReadonlyMap<string, number>;
 }
 
-interface Call {
-  readonly model: ClusterModel;
-  /** Empty where the path has none. */
-  readonly namespace: string;
-  readonly name: string;
-  readonly query: URLSearchParams;
-  readonly body: string;
-}
-
-/** Gives the body of a success, or throws a Refusal. */
-type Handler = (call: Call) => object;
-
 const NAMESPACE = "/api/v1/namespaces/:namespace";
 const BUDGETS = "/apis/policy/v1/namespaces/:namespace/poddisruptionbudgets";
-const SUCCESS = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success" };
 
 const listPods: Handler = (call) => list(call, call.model.pods(), podDocument);
 
@@ -46,11 +35,8 @@ const ROUTES = [
   route("GET", `${NAMESPACE}/events`, "list events", (call) => list(call, call.model.events(), eventDocument)),
   route("POST", `${NAMESPACE}/events`, "create events", createEvent),
   route("GET", "/readyz", "get readyz", () => SUCCESS),
+  ...FENCING_ROUTES,
 ];
-
-function route(method: string, pathname: string, does: string, handle: Handler) {
-  return { method, path: new URLPattern({ pathname }), does, handle };
-}
 
 export function kubeApi(model: ClusterModel): KubeApi {
   const counts = new Map<string, number>();

@@ -1,6 +1,8 @@
 /** An embedded API server behind a proxy with faults, and a connection of the real adapter through it. */
-import { type ClusterConnection, connectCluster } from "../../../shared/adapters/kube-cluster.ts";
+import { connectCluster } from "../../../shared/adapters/kube-cluster.ts";
+import type { ClusterConnection } from "../../../shared/adapters/kube-connection.ts";
 import type { TransportLimits } from "../../../shared/adapters/kube-transport.ts";
+import type { Cluster } from "../../../shared/ports/cluster.ts";
 import { ClusterModel } from "../../fakes/kube-api/cluster-model.ts";
 import { type EmbeddedApi, serveKubeApi } from "../../fakes/kube-api/server.ts";
 import { createAuthority } from "../../rig/pki.ts";
@@ -12,7 +14,7 @@ export interface FaultyCluster extends AsyncDisposable {
   readonly model: ClusterModel;
   readonly api: EmbeddedApi;
   readonly proxy: FaultProxy;
-  readonly connection: ClusterConnection;
+  readonly connection: ClusterConnection<Cluster>;
 }
 
 export async function openFaultyCluster(limits?: TransportLimits): Promise<FaultyCluster> {
