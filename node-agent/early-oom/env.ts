@@ -109,8 +109,8 @@ const POD_LIST = {
   fallback: 60,
 };
 const PORT = {
-  about: "Port on 127.0.0.1 with /healthz, /metrics and /status.",
-  unit: "(0: any)",
+  about: "Port on 127.0.0.1 with /healthz, /metrics and /status; 0 takes a free one.",
+  unit: "",
   min: 0,
   max: 65_535,
   fallback: 9_808,

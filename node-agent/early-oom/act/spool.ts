@@ -2,8 +2,19 @@
  * Keeps Events in files until the API has taken them, across restarts too: one file each, written whole or not at all,
  * bounded in number. Order is that of the file names, which begin with the time.
  */
-import { mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import {
+  close as closeFile,
+  readdir as listFolder,
+  mkdir as makeFolder,
+  open as openFile,
+  readFile as readWhole,
+  rm as removeFile,
+  rename as renameFile,
+  fsync as syncFile,
+  writeFile as writeWhole,
+} from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import type { EventBody } from "./events.ts";
 
 export interface Spooled {
@@ -18,6 +29,17 @@ export interface PostableEvent {
 }
 
 const SUFFIX = ".json";
+
+/** Not `node:fs/promises`, which takes a megabyte more. */
+const mkdir = promisify(makeFolder);
+const open = promisify(openFile);
+const writeFile = promisify(writeWhole);
+const fsync = promisify(syncFile);
+const close = promisify(closeFile);
+const rename = promisify(renameFile);
+const readdir = promisify(listFolder);
+const readFile = promisify(readWhole);
+const rm = promisify(removeFile);
 
 export class Spool {
   readonly #folder: string;
@@ -40,11 +62,11 @@ export class Spool {
     const unfinished = join(this.#folder, `.${name}`);
     const file = await open(unfinished, "w", 0o600);
     try {
-      await file.writeFile(JSON.stringify(event));
+      await writeFile(file, JSON.stringify(event));
       // A node that is short of memory may be reset the next moment.
-      await file.sync();
+      await fsync(file);
     } finally {
-      await file.close();
+      await close(file);
     }
     await rename(unfinished, join(this.#folder, name + SUFFIX));
     const names = await this.names();
