@@ -1,9 +1,9 @@
 /**
- * The port `Instances` on EC2. Its client is loaded with the first question: most invocations never ask, and it would
+ * The ports of instances on EC2. Its client is loaded with the first question: most invocations never ask, and it would
  * be a third of the bundle to read at every cold start.
  */
 import type { EC2Client, EC2ClientConfig, Instance as Ec2Instance } from "@aws-sdk/client-ec2";
-import { type Instance, type Instances, InstancesUnavailable } from "../ports/instances.ts";
+import { type Instance, InstancesUnavailable, type StoppableInstances } from "../ports/instances.ts";
 
 /** EC2 allows 200 values of a filter. */
 const IDS_PER_CALL = 200;
@@ -30,30 +30,34 @@ export type Ec2Settings = { readonly region: string } & Pick<EC2ClientConfig, "e
  * `signal` ends the questions of an invocation. The list is filtered by id, and not asked for by id: an id that EC2
  * doesn't know would make the whole question an error.
  */
-export function ec2Instances(settings: Ec2Settings): { during(signal: AbortSignal): Instances } {
+export function ec2Instances(settings: Ec2Settings): { during(signal: AbortSignal): StoppableInstances } {
   let client: Promise<Ec2> | undefined;
-  return {
-    during: (signal) => ({
-      async listInstances(ids) {
-        if (ids.length === 0) return [];
-        try {
-          client ??= loadEc2(settings).catch((error: unknown) => {
-            client = undefined;
-            throw error;
-          });
-          const ec2 = await client;
-          const inTime = AbortSignal.any([signal, AbortSignal.timeout(QUESTION_MS)]);
-          const found: Instance[] = [];
-          for (let at = 0; at < ids.length; at += IDS_PER_CALL) {
-            found.push(...(await describe(ec2, ids.slice(at, at + IDS_PER_CALL), inTime)));
-          }
-          return found;
-        } catch (error) {
-          throw new InstancesUnavailable(`describing instances: ${nameOf(error)}`, { cause: error });
-        }
-      },
-    }),
+  const open = () => {
+    client ??= loadEc2(settings).catch((error: unknown) => {
+      client = undefined;
+      throw error;
+    });
+    return client;
   };
+  return {
+    during: (signal) => {
+      const inTime = () => AbortSignal.any([signal, AbortSignal.timeout(QUESTION_MS)]);
+      return {
+        listInstances: async (ids) =>
+          ids.length === 0 ? [] : asking("describing instances", async () => describeAll(await open(), ids, inTime())),
+        endInstance: (id, how) =>
+          asking(`asking to ${how} ${id}`, async () => end(await open(), { id, how }, inTime())),
+      };
+    },
+  };
+}
+
+async function asking<T>(doing: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw new InstancesUnavailable(`${doing}: ${nameOf(error)}`, { cause: error });
+  }
 }
 
 type Ec2 = { readonly client: EC2Client; readonly sdk: typeof import("@aws-sdk/client-ec2") };
@@ -63,6 +67,14 @@ async function loadEc2(settings: Ec2Settings): Promise<Ec2> {
   // Without the last of them a late answer is only warned about.
   const requestHandler = { connectionTimeout: CONNECT_MS, requestTimeout: ANSWER_MS, throwOnRequestTimeout: true };
   return { sdk, client: new sdk.EC2Client({ ...settings, requestHandler, maxAttempts: MAX_ATTEMPTS }) };
+}
+
+async function describeAll(ec2: Ec2, ids: readonly string[], inTime: AbortSignal): Promise<Instance[]> {
+  const found: Instance[] = [];
+  for (let at = 0; at < ids.length; at += IDS_PER_CALL) {
+    found.push(...(await describe(ec2, ids.slice(at, at + IDS_PER_CALL), inTime)));
+  }
+  return found;
 }
 
 async function describe({ client, sdk }: Ec2, ids: readonly string[], abortSignal: AbortSignal): Promise<Instance[]> {
@@ -82,10 +94,29 @@ async function describe({ client, sdk }: Ec2, ids: readonly string[], abortSigna
   throw new Error(`more than ${MAX_PAGES} pages for ${ids.length} instances`);
 }
 
-function toInstance({ InstanceId: id, State, Tags = [] }: Ec2Instance): Instance {
+type Ending = { readonly id: string; readonly how: "stop" | "terminate" };
+
+/**
+ * Whoever is asked is silent: a graceful shutdown would only be waited for in vain.
+ * https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_TerminateInstances.html
+ */
+async function end({ client, sdk }: Ec2, { id, how }: Ending, abortSignal: AbortSignal): Promise<void> {
+  const asked = { InstanceIds: [id], SkipOsShutdown: true };
+  switch (how) {
+    case "stop":
+      await client.send(new sdk.StopInstancesCommand({ ...asked, Force: true }), { abortSignal });
+      return;
+    case "terminate":
+      await client.send(new sdk.TerminateInstancesCommand(asked), { abortSignal });
+      return;
+  }
+}
+
+function toInstance({ InstanceId: id, State, InstanceLifecycle, Tags = [] }: Ec2Instance): Instance {
   const state = STATES.find((one) => one === State?.Name);
   if (id === undefined || state === undefined) throw new Error(`reading an instance: state ${State?.Name}`);
-  return { id, state, tags: Object.fromEntries(Tags.map(({ Key = "", Value = "" }) => [Key, Value])) };
+  const tags = Object.fromEntries(Tags.map(({ Key = "", Value = "" }) => [Key, Value]));
+  return { id, state, tags, isSpot: InstanceLifecycle === "spot" };
 }
 
 /** `UnauthorizedOperation`, `RequestLimitExceeded`: the name says it, the message may hold an encoded request. */

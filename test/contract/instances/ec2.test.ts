@@ -18,13 +18,14 @@ async function openWorld(): Promise<InstancesWorld> {
   return {
     instances: ec2Instances(moto.clientConfig).during(never),
     unreachable: ec2Instances({ ...moto.clientConfig, endpoint: nobody }).during(never),
-    async launch(tags) {
+    async launch(tags, { isSpot } = { isSpot: false }) {
       const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
       const answer = await ec2.send(
         new RunInstancesCommand({
           ImageId: "ami-12345678",
           MinCount: 1,
           MaxCount: 1,
+          ...(isSpot && { InstanceMarketOptions: { MarketType: "spot" } }),
           ...(Tags.length > 0 && { TagSpecifications: [{ ResourceType: "instance", Tags }] }),
         }),
       );

@@ -12,9 +12,9 @@ describe("the fake of instances", () => {
     return {
       instances,
       unreachable,
-      async launch(tags) {
+      async launch(tags, { isSpot } = { isSpot: false }) {
         const id = `i-${(++count).toString(16).padStart(17, "0")}`;
-        instances.put({ id, tags });
+        instances.put({ id, tags, isSpot });
         return id;
       },
       stop: async (id) => instances.put({ id, state: "stopped" }),

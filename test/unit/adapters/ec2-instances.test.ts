@@ -92,3 +92,26 @@ test("when the time of the invocation is over, the question ends and is unanswer
   await expect(instances.listInstances(["i-00000000000000001"])).rejects.toThrow(InstancesUnavailable);
   expect(performance.now() - start).toBeLessThan(1_500);
 });
+
+test.each([
+  ["stop", "StopInstances", "true"],
+  ["terminate", "TerminateInstances", null],
+] as const)("to %s an instance nobody waits for its operating system", async (how, action, force) => {
+  const { instances, questions } = await open((question) => ({
+    code: 200,
+    xml: `<${question.get("Action")}Response/>`,
+  }));
+  await instances.endInstance("i-00000000000000001", how);
+  const [question] = questions;
+  expect(question?.get("Action")).toBe(action);
+  expect(question?.get("InstanceId.1")).toBe("i-00000000000000001");
+  expect(question?.get("SkipOsShutdown")).toBe("true");
+  expect(question?.get("Force")).toBe(force);
+});
+
+test("an end that isn't allowed says so", async () => {
+  const { instances } = await open(() => failure(403, "UnauthorizedOperation"));
+  await expect(instances.endInstance("i-00000000000000001", "stop")).rejects.toThrow(
+    "asking to stop i-00000000000000001: UnauthorizedOperation",
+  );
+});
