@@ -13,9 +13,12 @@ import ministack.core.iam_actions as iam_actions
 import ministack.core.iam_evaluator as iam_evaluator
 import ministack.core.lambda_runtime as lambda_runtime
 import ministack.services.cloudformation.provisioners as provisioners
+import ministack.services.ec2 as ec2
 import ministack.services.eventbridge as eventbridge
 import ministack.services.scheduler as scheduler
 import ministack.services.sts as sts
+import ministack.services.tagging as tagging
+from ministack.core.responses import get_account_id, get_region
 
 VERSION = "1.5.33"
 SCHEDULE_SWEEP_SECONDS = 1
@@ -174,6 +177,16 @@ def authorize_batches_as_their_single_action():
     iam_actions.extract_iam_action = extract_single
 
 
+def know_tags_of_instances():
+    """Conditions on aws:ResourceTag hold for instances too; the emulator looks up the tags of other services only."""
+
+    def collect():
+        for instance_id, tags in ec2._tags.items():
+            yield f"arn:aws:ec2:{get_region()}:{get_account_id()}:instance/{instance_id}", tags
+
+    tagging._RESOURCE_TAG_COLLECTORS["ec2"] = collect
+
+
 if __name__ == "__main__":
     check_version()
     let_tests_speak_for_aws()
@@ -185,4 +198,5 @@ if __name__ == "__main__":
     answer_caller_identity_in_json()
     name_sessions_by_their_role()
     authorize_batches_as_their_single_action()
+    know_tags_of_instances()
     app.main()
