@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ask, execute } from "./command.mjs";
-import { takeModules } from "./kernel-modules.mjs";
+import { hasModules, takeModules } from "./kernel-modules.mjs";
 import { CACHE_FOLDER, once } from "./once.mjs";
 import { SetupFault, say, withProgress } from "./output.mjs";
 import { GUEST_PROGRAMS } from "./packaged.mjs";
@@ -36,7 +36,7 @@ export async function prepareGuestKernel(how, missing) {
 
 function findGuestKernel() {
   if (!existsSync(CACHE_FOLDER)) return undefined;
-  const isWhole = (folder) => MODULES.every((module) => existsSync(join(folder, "modules", `${module}.ko`)));
+  const isWhole = (folder) => hasModules(join(folder, "modules"), MODULES);
   const byVersion = new Intl.Collator("en", { numeric: true }).compare;
   return readdirSync(CACHE_FOLDER)
     .filter((name) => name.startsWith(PREFIX) && !name.endsWith(".partial"))

@@ -10,13 +10,15 @@ const KERNEL_MODULES = resolve(import.meta.dirname, "../../../scripts/setup/kern
 interface Kernel {
   /** What each module needs, by its name, separated by commas. */
   readonly modules: Readonly<Record<string, string>>;
+  /** Those in the kernel itself. */
+  readonly builtIn?: readonly string[];
   /** As far as its name goes. */
   readonly compressed?: boolean;
   /** Whether the machine has an xz; this one only takes the ending off. */
   readonly xz?: boolean;
 }
 
-function take(wanted: readonly string[], { modules, compressed = false, xz = false }: Kernel) {
+function take(wanted: readonly string[], { modules, builtIn, compressed = false, xz = false }: Kernel) {
   using folder = mkdtempDisposableSync(join(tmpdir(), "nodekeeper-modules-"));
   const [bin, source, target] = [
     join(folder.path, "bin"),
@@ -28,6 +30,8 @@ function take(wanted: readonly string[], { modules, compressed = false, xz = fal
     const path = join(source, `${name}.ko${compressed ? ".xz" : ""}`);
     writeFileSync(path, `\x7fELF\0license=GPL\0depends=${depends}\0name=${name}\0`);
   }
+  const inKernel = builtIn?.map((name) => `kernel/drivers/${name}.ko\n`).join("");
+  if (inKernel !== undefined) writeFileSync(join(folder.path, "kernel/modules.builtin"), inKernel);
   if (xz) writeFileSync(join(bin, "xz"), `#!/bin/sh\nexec /bin/mv "$2" "\${2%.xz}"\n`, { mode: 0o755 });
   const script = `
     import { takeModules } from ${JSON.stringify(KERNEL_MODULES)};
@@ -37,19 +41,23 @@ function take(wanted: readonly string[], { modules, compressed = false, xz = fal
     encoding: "utf8",
   });
   const names = readdirSync(target).sort();
-  return { status, stderr, names, list: names.includes("modules.dep") ? listIn(target) : [] };
-}
-
-function listIn(folder: string): readonly string[] {
-  return readFileSync(join(folder, "modules.dep"), "utf8").trimEnd().split("\n");
+  const lines = (name: string) =>
+    names.includes(name) ? readFileSync(join(target, name), "utf8").trimEnd().split("\n") : [];
+  return {
+    status,
+    stderr,
+    modules: names.filter((name) => name.endsWith(".ko")),
+    list: lines("modules.dep"),
+    inKernel: lines("modules.builtin"),
+  };
 }
 
 const MODULES = { ring: "", base: "ring", card: "ring,base", dog: "kennel", kennel: "", unused: "base" };
 
 describe("the modules of a guest's kernel", () => {
   it("are those that are wanted, and all that these need, however deep", () => {
-    const { names } = take(["card", "dog"], { modules: MODULES });
-    expect(names).toEqual(["base.ko", "card.ko", "dog.ko", "kennel.ko", "modules.dep", "ring.ko"]);
+    const { modules } = take(["card", "dog"], { modules: MODULES });
+    expect(modules).toEqual(["base.ko", "card.ko", "dog.ko", "kennel.ko", "ring.ko"]);
   });
 
   it("are listed with what must be loaded before them, from the end of the line", () => {
@@ -62,9 +70,18 @@ describe("the modules of a guest's kernel", () => {
     ]);
   });
 
+  it("are not taken where the kernel has them in itself", () => {
+    const { modules, inKernel } = take(["base", "dog"], {
+      modules: { dog: "kennel", kennel: "" },
+      builtIn: ["base", "ring"],
+    });
+    expect(modules).toEqual(["dog.ko", "kennel.ko"]);
+    expect(inKernel).toEqual(["base.ko"]);
+  });
+
   it("may be compressed in the package", () => {
-    const { names, list } = take(["dog"], { modules: MODULES, compressed: true, xz: true });
-    expect(names).toEqual(["dog.ko", "kennel.ko", "modules.dep"]);
+    const { modules, list } = take(["dog"], { modules: MODULES, compressed: true, xz: true });
+    expect(modules).toEqual(["dog.ko", "kennel.ko"]);
     expect(list).toEqual(["dog.ko: kennel.ko", "kennel.ko:"]);
   });
 
