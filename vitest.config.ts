@@ -28,8 +28,17 @@ export default defineConfig({
       { test: { name: "contract", include: ["test/contract/**/*.test.ts"], ...alone, ...turn(2) } },
       { test: { name: "integration", include: ["test/integration/**/*.test.ts"], ...alone, ...turn(2) } },
       { test: { name: "local", include: ["test/local/**/*.test.ts"], ...alone, ...patient, ...turn(2) } },
-      // An emulated machine takes a whole processor.
-      { test: { name: "guest", include: ["test/guest/**/*.test.ts"], ...alone, ...patient, ...turn(3) } },
+      // An emulated machine takes a whole processor: of the tests that may run at the same time, two do.
+      {
+        test: {
+          name: "guest",
+          include: ["test/guest/**/*.test.ts"],
+          ...alone,
+          ...patient,
+          maxConcurrency: 2,
+          ...turn(3),
+        },
+      },
     ],
   },
 });

@@ -33,7 +33,8 @@ export async function writeControlPlaneFiles(
   users: readonly KubeUser[],
 ): Promise<ControlPlaneFiles> {
   const authority = await createAuthority();
-  const hosts = ["127.0.0.1", "localhost", "kubernetes.default.svc"];
+  // The last is what this machine's loopback is called in a guest.
+  const hosts = ["127.0.0.1", "localhost", "kubernetes.default.svc", "10.0.2.2"];
   const serving = await authority.issue({ commonName: "kube-apiserver", hosts });
   const accountKeys = generateKeyPairSync("ec", {
     namedCurve: "P-256",
