@@ -1,4 +1,5 @@
 /** The containers of this node, wherever its distribution keeps them: found at the start, and looked for again. */
+import { reasonOf } from "../log.ts";
 import { findCgroupLayout } from "./observe/cgroup-layout.ts";
 import { createCgroupScanner } from "./observe/scan-cgroups.ts";
 import type { CgroupLayout, CgroupScan } from "./words.ts";
@@ -13,7 +14,7 @@ export class Containers {
   constructor(root: string, now: () => number) {
     this.#root = root;
     this.#now = now;
-    this.#layout = findCgroupLayout(root);
+    this.#layout = findLayout(root);
     this.#scan = this.#scannerFor(this.#layout);
   }
 
@@ -25,7 +26,7 @@ export class Containers {
 
   /** A scanner remembers for growth: it is kept where nothing changed. */
   findAgain(): void {
-    const layout = findCgroupLayout(this.#root);
+    const layout = findLayout(this.#root);
     if (JSON.stringify(layout) === JSON.stringify(this.#layout)) return;
     this.#layout = layout;
     this.#scan = this.#scannerFor(layout);
@@ -34,5 +35,14 @@ export class Containers {
   #scannerFor(layout: CgroupLayout): () => CgroupScan {
     if (layout.kind === "none") return () => ({ atMs: this.#now(), containers: [], pods: [] });
     return createCgroupScanner({ root: this.#root, kubepods: layout.kubepods, now: this.#now });
+  }
+}
+
+/** A tree that can't be read is none: the kernel can still be asked. */
+function findLayout(root: string): CgroupLayout {
+  try {
+    return findCgroupLayout(root);
+  } catch (error) {
+    return { kind: "none", because: `the cgroup tree can't be read: ${reasonOf(error)}` };
   }
 }

@@ -86,16 +86,16 @@ export class EarlyOom {
     if (this.#following === undefined) return;
     const { eyes, pods, now } = this.#parts;
     const { struck, outcome } = this.#following;
-    const took = outcome({ nowMs: now(), facts: pods.facts, scan: eyes.scan, isGone: eyes.isGone });
+    const took = outcome({ ...eyes, nowMs: now(), facts: pods.facts });
     if (took === undefined) return;
     this.#following = undefined;
     this.#report(struck, took, after);
   }
 
   #meet(shortage: Short): void {
-    const { mode, pods, podUid, now } = this.#parts;
+    const { eyes, mode, pods, podUid, now } = this.#parts;
     if (this.#following || decideTurn(this.#strikes, now()).kind === "wait") return;
-    const { containers } = this.#lookAround();
+    const scan = this.#lookAround();
     const { sample, shortage: again } = this.#look();
     const move = decideStrike({
       mode: mode(),
@@ -103,7 +103,7 @@ export class EarlyOom {
       again,
       question: {
         totalKib: sample.totalKib,
-        containers,
+        containers: scan.containers,
         facts: pods.facts,
         ownPodUid: podUid,
         strikes: this.#strikes,
@@ -120,7 +120,7 @@ export class EarlyOom {
         this.#kill(move.victim, why, sample);
         return;
       case "sysrq":
-        this.#askKernel(move.because, why, sample);
+        this.#askKernel(why, { kind: "kernel", because: move.because, scan, oomKills: eyes.oomKills() }, sample);
     }
   }
 
@@ -155,17 +155,14 @@ export class EarlyOom {
     }
   }
 
-  #askKernel(why: string, { rule, because }: Short, before: MemorySample): void {
-    const { hands, eyes, dryRun, now, wallClock } = this.#parts;
-    // Before it is asked: whom it takes is told by what changed since.
-    const scan = eyes.scan();
+  #askKernel({ rule, because }: Short, aim: Struck["aim"] & { kind: "kernel" }, before: MemorySample): void {
+    const { hands, journal, dryRun, now, wallClock } = this.#parts;
     const asked = hands.askKernel();
     this.#strikes = [...this.#strikes, { atMs: now(), cgroup: undefined, gone: true }];
-    const aim = { kind: "kernel", because: why, scan } as const;
     const struck: Struck = { at: wallClock(), atMs: now(), rule, because, before, aim };
     if (asked.kind === "asked") this.#begin(struck);
-    else if (!dryRun) this.#report(struck, { kind: "nothing", because: `${why}, and ${asked.because}` }, before);
-    else this.#parts.journal.strikeFailed(asked.because);
+    else if (dryRun) journal.strikeFailed(asked.because);
+    else this.#report(struck, { kind: "nothing", because: `${aim.because}, and ${asked.because}` }, before);
   }
 
   #begin(struck: Struck): void {

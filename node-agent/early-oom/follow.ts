@@ -12,13 +12,21 @@ export interface Struck {
   readonly before: MemorySample;
   readonly aim:
     | { readonly kind: "container"; readonly victim: Victim; readonly processes: Processes }
-    | { readonly kind: "kernel"; readonly because: string; readonly scan: CgroupScan };
+    | {
+        readonly kind: "kernel";
+        readonly because: string;
+        /** Before it was asked. */
+        readonly scan: CgroupScan;
+        /** Processes of the whole node that it had taken by then; undefined where that isn't counted. */
+        readonly oomKills: number | undefined;
+      };
 }
 
 export interface Seen {
   readonly nowMs: number;
   readonly facts: FactsByPod;
   readonly scan: () => CgroupScan;
+  readonly oomKills: () => number | undefined;
   readonly isGone: (cgroup: string) => boolean;
 }
 
@@ -31,11 +39,16 @@ const SETTLED_AFTER_MS = 500;
 export function follow({ atMs, aim }: Struck): (seen: Seen) => Took | undefined {
   let effectAtMs: number | undefined;
   let kills: readonly KernelKill[] = [];
+  let processes = 0;
 
-  const hasEffect = ({ scan, isGone }: Seen): boolean => {
+  const hasEffect = ({ scan, isGone, oomKills }: Seen): boolean => {
     if (aim.kind === "container") return isGone(aim.victim.container.cgroup);
     kills = findKernelKills(aim.scan, scan());
-    return kills.length > 0;
+    const inPods = kills.reduce((sum, kill) => sum + kill.processes, 0);
+    const now = oomKills();
+    const onNode = now === undefined || aim.oomKills === undefined ? 0 : now - aim.oomKills;
+    processes = Math.max(inPods, onNode);
+    return processes > 0;
   };
 
   return (seen) => {
@@ -44,6 +57,6 @@ export function follow({ atMs, aim }: Struck): (seen: Seen) => Took | undefined 
     if (seen.nowMs < knownAtMs) return undefined;
     if (aim.kind === "container") return { ...aim, ended: effectAtMs !== undefined };
     const killed = kills.map((kill) => ({ kill, pod: seen.facts.get(kill.podUid) }));
-    return { kind: "kernel", because: aim.because, killed };
+    return { kind: "kernel", because: aim.because, processes, killed };
   };
 }

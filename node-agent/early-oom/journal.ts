@@ -44,7 +44,7 @@ export class Journal {
   #kernelKills = 0;
   #droppedEvents = 0;
   /** By what they are about: the start's checks, the loop, the API, the Events. */
-  readonly #problems = new Map<string, readonly string[]>();
+  readonly #problems = new Map<string | symbol, readonly string[]>();
 
   constructor(log: Log) {
     this.#log = log;
@@ -111,7 +111,7 @@ export class Journal {
   /** After its effect is known. */
   reported(report: StrikeReport): void {
     const { took } = report;
-    const isSuccess = took.kind === "container" ? took.ended : took.kind === "kernel" && took.killed.length > 0;
+    const isSuccess = took.kind === "container" ? took.ended : took.kind === "kernel" && took.processes > 0;
     const text = describeStrike(report);
     this.#lastStrike = `${report.at.toISOString()} ${text}`;
     if (isSuccess) {
@@ -132,7 +132,7 @@ export class Journal {
   }
 
   /** The problems there are with one thing; said when they change, and gone when the list is empty. */
-  found(about: string, problems: readonly string[]): void {
+  found(about: string | symbol, problems: readonly string[]): void {
     const before = this.#problems.get(about) ?? [];
     for (const problem of problems) if (!before.includes(problem)) this.#log("warn", "problem found", { problem });
     for (const problem of before) if (!problems.includes(problem)) this.#log("info", "problem gone", { problem });

@@ -10,6 +10,8 @@ interface Eyes {
   readonly look: () => MemorySample;
   /** Nobody where there is no cgroup v2. */
   readonly scan: () => CgroupScan;
+  /** Processes of the node that the kernel's killer took since boot, where that is counted. */
+  readonly oomKills: () => number | undefined;
   readonly isGone: (cgroup: string) => boolean;
 }
 

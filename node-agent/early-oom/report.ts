@@ -23,7 +23,13 @@ export type Took =
       readonly ended: boolean;
     }
   /** By the kernel's killer, which we asked. */
-  | { readonly kind: "kernel"; readonly because: string; readonly killed: readonly KilledInPod[] }
+  | {
+      readonly kind: "kernel";
+      readonly because: string;
+      /** On the whole node: those of pods, and others such as system services. */
+      readonly processes: number;
+      readonly killed: readonly KilledInPod[];
+    }
   /** Not even the kernel could be asked. */
   | { readonly kind: "nothing"; readonly because: string };
 
@@ -52,8 +58,10 @@ function describeTook(took: Took): string {
     }
     case "kernel": {
       const asked = `Asked the kernel's own killer, because ${took.because}`;
-      if (took.killed.length === 0) return `${asked}; nobody was seen to die`;
-      return `${asked}; it took ${took.killed.map(describeKill).join(", ")}`;
+      if (took.processes === 0) return `${asked}; nobody was seen to die`;
+      const elsewhere = took.processes - took.killed.reduce((sum, { kill }) => sum + kill.processes, 0);
+      const others = elsewhere > 0 ? [`${elsewhere} in no pod that is seen`] : [];
+      return `${asked}; of processes it took ${[...took.killed.map(describeKill), ...others].join(", ")}`;
     }
     case "nothing":
       return `Nothing could be killed: ${took.because}`;

@@ -19,6 +19,7 @@ import { Journal } from "./journal.ts";
 import { isCgroupGone } from "./observe/is-gone.ts";
 import { listPods } from "./observe/list-pods.ts";
 import { openMemoryProbe } from "./observe/memory.ts";
+import { readNodeOomKills } from "./observe/node-oom-kills.ts";
 import { opsOf } from "./ops.ts";
 import { Pods } from "./pods.ts";
 import { testSelf } from "./self-test.ts";
@@ -64,7 +65,12 @@ export async function runEarlyOom(settings: Settings, log: Log): Promise<void> {
   const keeping = new Keeping(spool, journal);
 
   const earlyOom = new EarlyOom({
-    eyes: { look, scan: containers.scan, isGone: (cgroup) => isCgroupGone(paths.cgroup, cgroup) },
+    eyes: {
+      look,
+      scan: containers.scan,
+      isGone: (cgroup) => isCgroupGone(paths.cgroup, cgroup),
+      oomKills: () => readNodeOomKills(paths.proc),
+    },
     hands: {
       end: (container) => endContainer(container, paths, dryRun),
       askKernel: () => askKernel(paths.sysrqTrigger, dryRun),
@@ -93,12 +99,12 @@ export async function runEarlyOom(settings: Settings, log: Log): Promise<void> {
   process.once("SIGTERM", () => stop.abort());
   process.once("SIGINT", () => stop.abort());
   const chores = [
-    every(CHORES_EVERY_MS, () => pods.turn()),
-    every(CHORES_EVERY_MS, async () => {
+    every(CHORES_EVERY_MS, journal, () => pods.turn()),
+    every(CHORES_EVERY_MS, journal, async () => {
       if (!dryRun) await posting.turn();
       if (posting.waiting === 0) journal.found("events", []);
     }),
-    every(TEST_EVERY_MS, async () => testAgain()),
+    every(TEST_EVERY_MS, journal, async () => testAgain()),
   ];
   await turnUntil(stop.signal, { earlyOom, journal, now });
   for (const chore of chores) clearInterval(chore);
@@ -137,14 +143,20 @@ const NO_API: ApiServer = {
   close: () => undefined,
 };
 
-/** Again and again, but never twice at a time. */
-function every(ms: number, chore: () => Promise<void>): NodeJS.Timeout {
+/** Again and again, but never twice at a time. One that fails is said: it must not end the watch. */
+function every(ms: number, journal: Journal, chore: () => Promise<void>): NodeJS.Timeout {
+  const about = Symbol("chore");
   let isBusy = false;
   return setInterval(() => {
     if (isBusy) return;
     isBusy = true;
-    void chore().finally(() => {
-      isBusy = false;
-    });
+    void chore()
+      .then(
+        () => journal.found(about, []),
+        (error: unknown) => journal.found(about, [`a chore failed: ${reasonOf(error)}`]),
+      )
+      .finally(() => {
+        isBusy = false;
+      });
   }, ms);
 }

@@ -43,7 +43,7 @@ function reasonOf({ took }: StrikeReport): Reason {
     case "container":
       return took.ended ? "EarlyOomKilled" : "EarlyOomKillUnfinished";
     case "kernel":
-      return took.killed.length === 0 ? "EarlyOomFailed" : "EarlyOomAskedKernel";
+      return took.processes === 0 ? "EarlyOomFailed" : "EarlyOomAskedKernel";
     case "nothing":
       return "EarlyOomFailed";
   }
@@ -102,7 +102,7 @@ function eventOf(report: StrikeReport, reason: Reason, { namespace, object }: Ab
 
 /** A strike has its own moment; a failure that repeats every 15 s is told once an hour. */
 function momentOf({ at, took }: StrikeReport): number {
-  const hasTaken = took.kind === "container" || (took.kind === "kernel" && took.killed.length > 0);
+  const hasTaken = took.kind === "container" || (took.kind === "kernel" && took.processes > 0);
   return hasTaken ? at.getTime() : Math.floor(at.getTime() / HOUR_MS);
 }
 

@@ -38,6 +38,7 @@ describe("what became of it is the reason", () => {
     ["EarlyOomKilled", aContainerTook()],
     ["EarlyOomKillUnfinished", aContainerTook({ ended: false })],
     ["EarlyOomAskedKernel", aKernelTook([{ kill, pod: factsOf(aContainer()) }])],
+    ["EarlyOomAskedKernel", aKernelTook([], 1)],
     ["EarlyOomFailed", aKernelTook([])],
     ["EarlyOomFailed", { kind: "nothing", because: "no sysrq" } as const],
   ])("%s", (reason, took) => {
@@ -57,7 +58,7 @@ test("whom the kernel took is told on each pod that is known, and on the node fo
   const events = eventsOf(aReport({ took }));
   expect(events.map(({ involvedObject }) => involvedObject.name)).toEqual(["known", "node-1"]);
   expect(events[1]?.message).toContain(
-    "it took 2 of container app of pod default/known, 1 of the pod with UID 77777777-7777-4777-8777-777777777777",
+    "of processes it took 2 of container app of pod default/known, 1 of the pod with UID 77777777-7777-4777-8777-777777777777",
   );
 });
 

@@ -196,6 +196,19 @@ describe("mode kernel", () => {
     expect(story.journal.figures).toMatchObject({ kills: { userspace: 0, kernel: 1 }, failedStrikes: 0 });
   });
 
+  test("tells what the kernel took outside of pods too, such as a system service", () => {
+    const story = new Story({ facts: FACTS, mode: "kernel" });
+    story.node.add(LEAKER);
+    story.node.nodeOomKills(3);
+    story.run(9_000, (atMs) => {
+      if (story.node.sysrq === "f") story.node.nodeOomKills(4);
+      story.node.available(500 - atMs / 20);
+    });
+    expect(story.reports[0]?.took).toMatchObject({ kind: "kernel", processes: 1, killed: [] });
+    expect(story.journal.figures.lastStrike).toContain("it took 1 in no pod that is seen");
+    expect(story.messages("error")).toEqual([]);
+  });
+
   test("shouts where nobody was seen to die", () => {
     const story = new Story({ facts: FACTS, mode: "kernel" });
     story.node.add(LEAKER);

@@ -65,8 +65,8 @@ describe("/metrics", () => {
     const journal = quiet();
     const { at, rule, because, before } = aReport();
     const scan = { atMs: 0, containers: [], pods: [] };
-    journal.struck({ at, atMs: 0, rule, because, before, aim: { kind: "kernel", because: "", scan } }, false);
-    journal.struck({ at, atMs: 0, rule, because, before, aim: { kind: "kernel", because: "", scan } }, true);
+    const aim = { kind: "kernel", because: "", scan, oomKills: 0 } as const;
+    for (const dryRun of [false, true]) journal.struck({ at, atMs: 0, rule, because, before, aim }, dryRun);
     journal.reported(aReport({ took: aContainerTook({ ended: false }) }));
     journal.strikeFailed("EROFS");
     journal.turned(0, 250);
