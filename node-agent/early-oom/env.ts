@@ -37,6 +37,9 @@ export interface Settings {
 export function readSettings(env: Environment, dryRun: boolean): Settings {
   const read = new SettingsReader(env);
   const settings = ask(read, env, dryRun);
+  const { apiServer } = settings;
+  if (apiServer !== undefined && !(URL.canParse(apiServer) && apiServer.startsWith("https://")))
+    read.fault(`API_SERVER=${apiServer}: expected a URL that begins with https://`);
   read.finish();
   return settings;
 }

@@ -148,5 +148,6 @@ describe("the settings", () => {
     expect(() => readSettings(wrong, false)).toThrow(
       /EARLY_OOM_MODE=user.*\n.*EARLY_OOM_RULE_A=1.*\n.*EARLY_OOM_EVICTION_HARD_MIB=5%.*\n.*NODE_NAME is missing.*\n.*POD_UID/,
     );
+    expect(() => readSettings({ ...pod, API_SERVER: "http://10.0.0.1" }, false)).toThrow(/begins with https/);
   });
 });
