@@ -27,8 +27,10 @@ export interface FencingCluster extends AsyncDisposable {
   setMaintenance(name: string, under: boolean): Promise<void>;
 }
 
-/** What a Lease says, in part. */
-export type Says = Partial<FencingStatement> | ((statement: FencingStatement) => boolean);
+/** What a Lease says, in part; undefined: nothing of that. */
+export type Says =
+  | { readonly [Key in keyof FencingStatement]?: FencingStatement[Key] | undefined }
+  | ((statement: FencingStatement) => boolean);
 
 const LEASE_MILLISECONDS = 40_000;
 const LEASES = `/apis/coordination.k8s.io/v1/namespaces/${FENCING_LEASE_NAMESPACE}/leases`;
