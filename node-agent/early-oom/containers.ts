@@ -9,7 +9,7 @@ export class Containers {
   readonly #root: string;
   readonly #now: () => number;
   #layout: CgroupLayout;
-  #scan: () => CgroupScan;
+  #scan: () => CgroupScan | undefined;
 
   constructor(root: string, now: () => number) {
     this.#root = root;
@@ -22,7 +22,8 @@ export class Containers {
     return this.#layout;
   }
 
-  readonly scan = (): CgroupScan => this.#scan();
+  /** Undefined where there is no cgroup v2. @throws where it can't be read. */
+  readonly scan = (): CgroupScan | undefined => this.#scan();
 
   /** A scanner remembers for growth: it is kept where nothing changed. */
   findAgain(): void {
@@ -32,8 +33,8 @@ export class Containers {
     this.#scan = this.#scannerFor(layout);
   }
 
-  #scannerFor(layout: CgroupLayout): () => CgroupScan {
-    if (layout.kind === "none") return () => ({ atMs: this.#now(), containers: [], pods: [] });
+  #scannerFor(layout: CgroupLayout): () => CgroupScan | undefined {
+    if (layout.kind === "none") return () => undefined;
     return createCgroupScanner({ root: this.#root, kubepods: layout.kubepods, now: this.#now });
   }
 }

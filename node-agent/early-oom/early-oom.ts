@@ -2,13 +2,14 @@
  * The story of early-oom, one turn at a time: look at memory; where it is short, look at the containers, choose, look
  * again, strike, and follow what became of it. A turn is synchronous: an answer that comes late is none.
  */
+import { dareToLook } from "./dare.ts";
 import { decidePause, decideScan } from "./decide/pace.ts";
 import { decideShortage } from "./decide/shortage.ts";
 import { decideStrike, decideTurn, keepStrikes } from "./decide/strike.ts";
 import { keepWindow } from "./decide/window.ts";
 import { follow, type Seen, type Struck } from "./follow.ts";
 import { findKernelKills } from "./observe/kernel-kills.ts";
-import type { Parts } from "./parts.ts";
+import type { Eyes, Parts } from "./parts.ts";
 import { describeContainer, type StrikeReport, type Took } from "./report.ts";
 import type { CgroupScan, MemorySample, Shortage, Strike, Victim } from "./words.ts";
 
@@ -26,6 +27,7 @@ const WELL_MS = 5_000;
 
 export class EarlyOom {
   readonly #parts: Parts;
+  readonly #eyes: Eyes;
   #samples: readonly MemorySample[] = [];
   #scan: CgroupScan | undefined;
   #strikes: readonly Strike[] = [];
@@ -36,6 +38,7 @@ export class EarlyOom {
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#eyes = dareToLook(parts.eyes, parts.journal);
   }
 
   /**
@@ -56,7 +59,7 @@ export class EarlyOom {
   }
 
   #look(): Moment {
-    const sample = this.#parts.eyes.look();
+    const sample = this.#eyes.look();
     this.#samples = keepWindow(this.#samples, sample);
     return { sample, shortage: decideShortage(this.#samples, this.#parts.rules) };
   }
@@ -74,26 +77,24 @@ export class EarlyOom {
   }
 
   #noteGone(): void {
-    const { eyes, now } = this.#parts;
     const seen = this.#strikes.map((strike) => {
-      if (strike.gone || strike.cgroup === undefined || !eyes.isGone(strike.cgroup)) return strike;
+      if (strike.gone || strike.cgroup === undefined || !this.#eyes.isGone(strike.cgroup)) return strike;
       return { ...strike, gone: true };
     });
-    this.#strikes = keepStrikes(seen, now());
+    this.#strikes = keepStrikes(seen, this.#parts.now());
   }
 
   #followStrike(after: MemorySample): void {
     if (this.#following === undefined) return;
-    const { eyes, pods, now } = this.#parts;
     const { struck, outcome } = this.#following;
-    const took = outcome({ ...eyes, nowMs: now(), facts: pods.facts });
+    const took = outcome({ ...this.#eyes, nowMs: this.#parts.now(), facts: this.#parts.pods.facts });
     if (took === undefined) return;
     this.#following = undefined;
     this.#report(struck, took, after);
   }
 
   #meet(shortage: Short): void {
-    const { eyes, mode, pods, podUid, now } = this.#parts;
+    const { mode, pods, podUid, now } = this.#parts;
     if (this.#following || decideTurn(this.#strikes, now()).kind === "wait") return;
     const scan = this.#lookAround();
     const { sample, shortage: again } = this.#look();
@@ -103,7 +104,8 @@ export class EarlyOom {
       again,
       question: {
         totalKib: sample.totalKib,
-        containers: scan.containers,
+        // Unseen, nobody can be chosen: then the kernel is asked.
+        containers: scan?.containers ?? [],
         facts: pods.facts,
         ownPodUid: podUid,
         strikes: this.#strikes,
@@ -120,14 +122,15 @@ export class EarlyOom {
         this.#kill(move.victim, why, sample);
         return;
       case "sysrq":
-        this.#askKernel(why, { kind: "kernel", because: move.because, scan, oomKills: eyes.oomKills() }, sample);
+        this.#askKernel(why, { kind: "kernel", because: move.because, scan, oomKills: this.#eyes.oomKills() }, sample);
     }
   }
 
   /** Scans, and tells what the kernel's killer did since the last time. */
-  #lookAround(): CgroupScan {
-    const { eyes, pods, journal } = this.#parts;
-    const scan = eyes.scan();
+  #lookAround(): CgroupScan | undefined {
+    const { pods, journal } = this.#parts;
+    const scan = this.#eyes.scan();
+    if (scan === undefined) return undefined;
     if (this.#scan) journal.kernelKilled(findKernelKills(this.#scan, scan), pods.facts);
     this.#scan = scan;
     pods.saw(scan);

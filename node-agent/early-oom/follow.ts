@@ -15,8 +15,8 @@ export interface Struck {
     | {
         readonly kind: "kernel";
         readonly because: string;
-        /** Before it was asked. */
-        readonly scan: CgroupScan;
+        /** Before it was asked; undefined where the containers can't be seen. */
+        readonly scan: CgroupScan | undefined;
         /** Processes of the whole node that it had taken by then; undefined where that isn't counted. */
         readonly oomKills: number | undefined;
       };
@@ -25,7 +25,7 @@ export interface Struck {
 export interface Seen {
   readonly nowMs: number;
   readonly facts: FactsByPod;
-  readonly scan: () => CgroupScan;
+  readonly scan: () => CgroupScan | undefined;
   readonly oomKills: () => number | undefined;
   readonly isGone: (cgroup: string) => boolean;
 }
@@ -43,7 +43,8 @@ export function follow({ atMs, aim }: Struck): (seen: Seen) => Took | undefined 
 
   const hasEffect = ({ scan, isGone, oomKills }: Seen): boolean => {
     if (aim.kind === "container") return isGone(aim.victim.container.cgroup);
-    kills = findKernelKills(aim.scan, scan());
+    const after = scan();
+    kills = aim.scan && after ? findKernelKills(aim.scan, after) : [];
     const inPods = kills.reduce((sum, kill) => sum + kill.processes, 0);
     const now = oomKills();
     const onNode = now === undefined || aim.oomKills === undefined ? 0 : now - aim.oomKills;

@@ -5,13 +5,14 @@ import type { Journal } from "./journal.ts";
 import type { StrikeReport } from "./report.ts";
 import type { CgroupScan, ContainerMemory, FactsByPod, MemorySample, Rules, StrikeMode } from "./words.ts";
 
-interface Eyes {
+export interface Eyes {
   /** @throws where memory can't be read. */
   readonly look: () => MemorySample;
-  /** Nobody where there is no cgroup v2. */
-  readonly scan: () => CgroupScan;
+  /** Undefined where there is no cgroup v2. @throws where the containers can't be read. */
+  readonly scan: () => CgroupScan | undefined;
   /** Processes of the node that the kernel's killer took since boot, where that is counted. */
   readonly oomKills: () => number | undefined;
+  /** @throws where that can't be told. */
   readonly isGone: (cgroup: string) => boolean;
 }
 

@@ -13,7 +13,7 @@ export interface TestedParts {
   readonly look: () => MemorySample;
   readonly layout: CgroupLayout;
   /** Of that layout. */
-  readonly scan: () => CgroupScan;
+  readonly scan: () => CgroupScan | undefined;
 }
 
 export interface SelfTest {
@@ -55,7 +55,7 @@ export function testSelf({ look, layout, scan }: TestedParts, settings: Settings
     for (const kubepods of layout.kubepods) accessSync(join(paths.cgroup, kubepods, "cgroup.kill"), constants.W_OK);
   });
   check("the containers can't be read", () => {
-    const { containers } = scan();
+    const { containers } = scan() ?? { containers: [] };
     const isSeen = containers.some((container) => container.podUid === podUid);
     if (canEnd && !isSeen) throw new Error(`our own pod ${podUid} isn't among ${containers.length} containers`);
   });

@@ -1,4 +1,6 @@
 /** What early-oom does on a node that runs out of memory, turn by turn. */
+import { truncateSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { describeStrike } from "../../../../node-agent/early-oom/report.ts";
 import type { PodFacts } from "../../../../node-agent/early-oom/words.ts";
@@ -284,14 +286,29 @@ test("on a node that is well nothing is logged, memory is looked at every second
   expect(story.scans).toHaveLength(4);
 });
 
+test("where the containers can't be read, the kernel is asked, and that is said once", () => {
+  const story = new Story({ facts: FACTS });
+  story.node.add(LEAKER);
+  story.afterScan = () => {
+    throw new Error("EIO");
+  };
+  story.run(9_000, (atMs) => {
+    if (story.node.sysrq === "f") story.node.nodeOomKills(1);
+    else story.node.nodeOomKills(0);
+    story.node.available(500 - atMs / 20);
+  });
+  expect(story.node.sysrq).toBe("f");
+  expect(story.reports[0]?.took).toMatchObject({ kind: "kernel", processes: 1, killed: [] });
+  const said = story.lines.filter(({ message }) => message === "problem found");
+  expect(said.map(({ facts }) => facts.problem)).toEqual(["the containers can't be read: EIO"]);
+});
+
 test("memory that can't be read for once ends the turn, not the watch", () => {
   const story = new Story({ facts: FACTS });
   const leaker = story.node.add(LEAKER);
-  story.afterScan = () => {
-    story.afterScan = () => undefined;
-    throw new Error("EIO");
-  };
-  expect(() => story.run(1_000)).toThrow("EIO");
+  const meminfo = join(story.node.places.proc, "meminfo");
+  truncateSync(meminfo);
+  expect(() => story.run(1_000)).toThrow("no MemTotal");
   story.leak(leaker);
   expect(story.node.isStruck(leaker)).toBe(true);
 });
