@@ -14,6 +14,7 @@ export const DIST = join(ROOT, "dist");
 /** Every program: where it starts, the name of its first file under dist/, and what kind of modules it is made of. */
 const PROGRAMS = [
   { name: "drain-node", entry: "functions/drain-node/handler.ts", file: "handler", format: "esm" },
+  { name: "fence-node", entry: "functions/fence-node/handler.ts", file: "handler", format: "esm" },
   { name: "relay", entry: "relay/main.ts", file: "main", format: "esm" },
   // CommonJS: an `import` of node:http evaluates all its exports, WebSocket's 14 MB among them; `require` doesn't.
   { name: "early-oom", entry: "node-agent/early-oom/main.ts", file: "main", format: "cjs" },

@@ -10,10 +10,12 @@ export const METRIC_DIMENSIONS = { functionName: "service", cluster: "cluster" }
 
 /** What fence-node writes in each pass and the stack reads. */
 export const FENCING_METRICS = {
-  /** Share of Leases that stood still, 0 to 1. */
+  /** Share of the observed nodes whose Leases all stood still, 0 to 1. */
   silentShare: "silentShare",
   /** Nodes under suspicion, or being fenced. */
   suspected: "nodesSuspected",
+  /** Nodes whose kubelet is silent while their agent isn't: reported, not fenced. */
+  reachable: "nodesReachableWithoutKubelet",
   /** 1 for each pass in which a brake kept it from acting: too many silent, or too many of a group under fencing. */
   heldByBrake: "fencingHeldByBrake",
   /** 1 for each pass in which the Leases could not be read: until they can, nobody is watched. */

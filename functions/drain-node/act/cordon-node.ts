@@ -1,10 +1,10 @@
 /** Writes the cordon, with all that belongs to it, on a Node. */
 import type { ClusterNode, NodeChange } from "../../../shared/domain/node.ts";
 import { type Signal, signalName } from "../../../shared/domain/signal.ts";
+import { type Patched, patchUntilItHolds } from "../../../shared/lambda/patch-node.ts";
 import type { CordonDecision } from "../decide/cordon.ts";
 import { recordOn } from "../decide/record.ts";
 import type { DrainTools } from "../tools.ts";
-import { type Patched, patchUntilItHolds } from "./patch-node.ts";
 
 export interface Cordoning {
   readonly node: ClusterNode;

@@ -2,8 +2,8 @@
 import { type DrainRecord, readDrainRecord, writeDrainRecord } from "../../../shared/domain/drain-record.ts";
 import { DRAIN_ANNOTATION } from "../../../shared/domain/keys.ts";
 import type { ClusterNode, NodeChange } from "../../../shared/domain/node.ts";
+import { patchUntilItHolds } from "../../../shared/lambda/patch-node.ts";
 import type { DrainTools } from "../tools.ts";
-import { patchUntilItHolds } from "./patch-node.ts";
 
 interface Writing {
   readonly next: (record: DrainRecord) => DrainRecord;

@@ -14,11 +14,11 @@ import { decideProof, type InstanceAnswer, isStatic, type Proof } from "./proof.
 import { decideSuspicion } from "./suspicion.ts";
 
 export interface NodeFacts {
-  /** As read after the pass. */
+  /** As read before this step. */
   readonly node: ClusterNode;
   readonly silence: NodeSilence | undefined;
   readonly observedAt: Date;
-  /** Of the pass. */
+  /** As read before this step. */
   readonly agentLease: Lease | undefined;
   readonly kubeletLease: Lease | undefined;
   /** What the agent's Lease says; unreadable too where there is none. */
@@ -69,6 +69,8 @@ export function decideFencing(facts: NodeFacts): FencingDecision {
       break;
   }
   const { because } = suspicion;
+  const moved = movedSince(facts);
+  if (moved !== undefined) return { kind: "nothing", because: moved };
   const held = holdOf(facts, record);
   if (held) return { ...held, because: `${because}; ${held.because}` };
   if (reading.kind === "unknown") return { kind: "hold", reason: "unknown-record", because: reading.because };
@@ -97,6 +99,13 @@ function signOfLife(record: FencingRecord, { node, agentLease, kubeletLease }: N
   if (node.ready === "True") return "the node is Ready again";
   if (agentLease && agentLease.resourceVersion !== record.leases.agent) return "the agent's Lease moved";
   if (kubeletLease && kubeletLease.resourceVersion !== record.leases.kubelet) return "the kubelet's Lease moved";
+  return undefined;
+}
+
+/** What has changed between the pass and the reading before this step. */
+function movedSince({ silence, agentLease, kubeletLease }: NodeFacts): string | undefined {
+  if (silence?.agent?.resourceVersion !== agentLease?.resourceVersion) return "the agent's Lease has moved since";
+  if (silence?.kubelet?.resourceVersion !== kubeletLease?.resourceVersion) return "the kubelet's Lease has moved since";
   return undefined;
 }
 

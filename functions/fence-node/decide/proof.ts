@@ -24,7 +24,7 @@ export interface DeathFacts {
   readonly node: ClusterNode;
   readonly silence: NodeSilence;
   readonly observedAt: Date;
-  /** Of the last pass. */
+  /** As read before this step, and standing still since `silence` began. */
   readonly agentLease: Lease | undefined;
   readonly kubeletLease: Lease | undefined;
   readonly statement: FencingStatementReading;

@@ -1,6 +1,14 @@
 /** One merge patch of a Node until it holds, while others write the same Node. */
-import type { ClusterNode, NodeChange } from "../../../shared/domain/node.ts";
-import type { DrainTools } from "../tools.ts";
+import type { ClusterNode, NodeChange } from "../domain/node.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Cluster } from "../ports/cluster.ts";
+
+interface PatchTools {
+  readonly cluster: Pick<Cluster, "patchNode" | "findNode">;
+  readonly clock: Clock;
+  /** Aborted when the invocation's time is nearly over. */
+  readonly timeBudget: AbortSignal;
+}
 
 /** Tries of one patch while others write the same Node. */
 const PATCH_TRIES = 6;
@@ -17,7 +25,7 @@ export type Patched =
 export async function patchUntilItHolds(
   first: ClusterNode,
   changeFor: (node: ClusterNode) => NodeChange | undefined,
-  { cluster, clock, timeBudget }: DrainTools,
+  { cluster, clock, timeBudget }: PatchTools,
 ): Promise<Patched> {
   let node = first;
   for (let attempt = 1; ; attempt++) {
