@@ -84,7 +84,7 @@ export function aWorld(given: Given = {}) {
 
 export type World = ReturnType<typeof aWorld>;
 
-/** Runs fence-node every minute for so many seconds. `now` in seconds from the beginning, for what happens in between. */
+/** Runs fence-node every minute for so many seconds; always to the end of the last run. */
 export async function runFor(
   { clock, tools }: Pick<World, "clock" | "tools">,
   seconds: number,
@@ -96,6 +96,11 @@ export async function runFor(
     await fenceNodes({ ...tools, ...changed, endsAt: new Date(startedAt + RUN_MS) });
     clock.advance(Math.max(0, startedAt + RUN_EVERY_MS - clock.now().getTime()));
   }
+}
+
+/** A run that has time for one look only. */
+export async function runOnePass({ clock, tools }: World, changed: Partial<FenceTools> = {}): Promise<void> {
+  await fenceNodes({ ...tools, ...changed, endsAt: clock.now() });
 }
 
 /** A held clock in which the world goes on, second by second. */
