@@ -12,9 +12,10 @@ export function note(state: State, event: Event, settings: ProtocolSettings): St
   const { nowMs } = event;
   switch (event.kind) {
     case "ticked":
-    case "fed":
     case "feeding skipped":
       return state;
+    case "fed":
+      return noteFed(state, nowMs);
     case "open skipped":
       return { ...state, dog: { kind: "none" } };
     case "renewal accepted":
@@ -97,6 +98,14 @@ function noteSight(state: State, sight: DeviceSight, nowMs: number): State {
 function doubting(state: State, doubt: string, nowMs: number): State {
   if (state.dog.kind !== "held" || state.dog.doubt !== undefined) return state;
   return noteRefusal({ ...state, dog: { ...state.dog, doubt } }, { problem: "failed", because: doubt }, nowMs);
+}
+
+/** A dog that can be stopped is opened anew after a doubt. One that can't stays held, so its food must clear it. */
+function noteFed(state: State, nowMs: number): State {
+  const { dog, sight } = state;
+  if (dog.kind !== "held" || dog.doubt === undefined || !dog.nowayout || nowMs < state.retryAtMs) return state;
+  const runs = sight?.kind === "present" && sight.running;
+  return runs ? { ...state, dog: { ...dog, doubt: undefined }, refusal: undefined } : state;
 }
 
 function noteLetGo(state: State, stillRunning: boolean, nowMs: number): State {

@@ -7,8 +7,10 @@ import { World } from "./world.ts";
 const LOCAL: FencingRules = { mode: "local", acceptNowayout: false, groups: [] };
 const NOTIFY: FencingRules = { mode: "notify", acceptNowayout: false, groups: [] };
 
-function armed(options: ConstructorParameters<typeof World>[0] = {}): World {
-  const world = new World(options).start().pass(6);
+function armed(options: ConstructorParameters<typeof World>[0] = {}, nowayout = false): World {
+  const world = new World(options);
+  world.dog.nowayout = nowayout;
+  world.start().pass(6);
   expect(world.dog.held).toBe(true);
   world.done = [];
   world.reports = [];
@@ -231,6 +233,19 @@ describe("a device that can't be used leaves the node in notify, said once and t
     world.pass(30);
     expect([world.lease.armed, world.dog.held]).toEqual([true, true]);
   });
+});
+
+test("a dog that can't be stopped and took no food is armed again when it does, without being let go", () => {
+  const world = armed({ rules: { mode: "watchdog", acceptNowayout: true, groups: [] } }, true);
+  world.dog.feedFails = true;
+  world.pass(6);
+  expect([world.lease.armed, world.dog.held, world.view.problem]).toEqual([false, true, "failed"]);
+  world.pass(30);
+  expect(world.lease.armed).toBe(false);
+  world.dog.feedFails = false;
+  world.pass(10);
+  expect([world.lease.armed, world.view.problem, world.isReset, world.faults]).toEqual([true, undefined, false, []]);
+  expect(world.done).not.toContain("disarm");
 });
 
 describe("crashes", () => {
