@@ -2,15 +2,19 @@
  * Counts the agent's crashes in a file of the node, so that the next process knows. Times are the node's uptime and
  * belong to one boot: a wall clock that jumps changes nothing, and a reset isn't a crash.
  */
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { parseJson } from "../../shared/domain/parse-json.ts";
 import { reasonOf } from "../log.ts";
 import { CRASH_BUDGET } from "./aim.ts";
 import { fieldsOf } from "./fields.ts";
 
-/** Crashes older than that are forgotten; the kubelet forgets its back-off after the same ten minutes. */
-export const CRASH_WINDOW_SECONDS = 600;
+/**
+ * Crashes older than that are forgotten. The kubelet forgets its back-off only after a life of ten minutes, and waits for
+ * up to five: so long apart can two crashes of one loop be noticed. With less, a loop of slow crashes would be armed
+ * again just when the wait is longest: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#restart-policy
+ */
+export const CRASH_WINDOW_SECONDS = 15 * 60;
 /** More starts than that within the window are told by the last ones alone. */
 const MAX_STARTS = 20;
 
@@ -118,7 +122,8 @@ function write(path: string, bootId: string, starts: readonly Start[]): void {
   const beside = `${path}.new`;
   const file = openSync(beside, "w", 0o600);
   try {
-    writeSync(file, `${JSON.stringify({ v: 1, bootId, starts })}\n`);
+    // Not writeSync, which may write a part of it on a full disk and say nothing.
+    writeFileSync(file, `${JSON.stringify({ v: 1, bootId, starts })}\n`);
     fsyncSync(file);
   } finally {
     closeSync(file);

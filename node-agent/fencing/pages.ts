@@ -106,7 +106,7 @@ function gaugesOf(parts: PageParts): readonly Gauge[] {
     gauge("node_unreadable", "Whether the last look at the Node failed.", report.nodeUnreadBecause !== undefined),
     gauge(
       "recent_crashes",
-      "Crashes within ten minutes before this start; -1 where nobody knows.",
+      "Crashes within 15 minutes before this start; -1 where nobody knows.",
       report.recentCrashes ?? -1,
     ),
     gauge(

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { CRASH_BUDGET } from "../../../../node-agent/fencing/aim.ts";
 import { crashFile } from "../../../../node-agent/fencing/crashes.ts";
 
 let folder: string;
@@ -32,7 +33,7 @@ test("the first start of all has no crash behind it", () => {
 
 test("a process that didn't say goodbye crashed", () => {
   live({ seconds: 5 });
-  expect(live({ seconds: 5 })).toEqual({ kind: "counted", crashes: 1, calmInMs: 600_000 });
+  expect(live({ seconds: 5 })).toEqual({ kind: "counted", crashes: 1, calmInMs: 900_000 });
   expect(live({ seconds: 5 })).toMatchObject({ crashes: 2 });
 });
 
@@ -40,8 +41,8 @@ test("clean ends don't count, and a clean end doesn't hide the crashes before it
   live({ seconds: 5 });
   live({ seconds: 5 });
   live({ seconds: 40, cleanly: true });
-  expect(live({ seconds: 5, cleanly: true })).toEqual({ kind: "counted", crashes: 2, calmInMs: 560_000 });
-  uptime += 600;
+  expect(live({ seconds: 5, cleanly: true })).toEqual({ kind: "counted", crashes: 2, calmInMs: 860_000 });
+  uptime += 900;
   expect(live({ seconds: 5 })).toEqual({ kind: "counted", crashes: 0, calmInMs: 0 });
 });
 
@@ -49,6 +50,19 @@ test("a crash counts from when it was noticed, however long the process had run"
   live({ seconds: 100_000 });
   expect(live({ seconds: 1 })).toMatchObject({ crashes: 1 });
 });
+
+/** The kubelet waits for 10 s, 20 s, ... up to 300 s, unless the process had lived for 600 s. */
+test.each([1, 60, 240, 360, 599])(
+  "crashes after %i s of life each are one loop, however long the kubelet waits",
+  (seconds) => {
+    const counts = [10, 20, 40, 80, 160, 300, 300, 300].map((backOff) => {
+      const { crashes } = { crashes: 0, ...live({ seconds }) };
+      uptime += backOff;
+      return crashes;
+    });
+    expect(counts.slice(2).filter((crashes) => crashes < CRASH_BUDGET)).toEqual([]);
+  },
+);
 
 test("a reset of the node isn't a crash", () => {
   live({ seconds: 50 });
@@ -69,7 +83,7 @@ test.each([
   writeFileSync(path, text);
   expect(live({ seconds: 5, cleanly: true })).toMatchObject({
     crashes: 2,
-    calmInMs: 600_000,
+    calmInMs: 900_000,
     distrusted: expect.any(String),
   });
   expect(live({ seconds: 5 })).toMatchObject({ crashes: 0 });
