@@ -21,5 +21,8 @@ function writeToStandardOutput(line: string): void {
 /** An error's message and those of its causes as one text. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
+  // Node's own has no message where none of the addresses of a name could be reached.
+  if (error instanceof AggregateError && error.message === "")
+    return error.errors.map((one: unknown) => reasonOf(one)).join("; ");
   return error.cause === undefined ? error.message : `${error.message}: ${reasonOf(error.cause)}`;
 }

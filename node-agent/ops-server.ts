@@ -31,7 +31,8 @@ export async function serveOps(port: number, paths: OpsPaths): Promise<OpsServer
   });
   server.maxConnections = MAX_CONNECTIONS;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", reject).listen(port, "127.0.0.1", resolve);
+  // `on`: what goes wrong with one caller's connection later must not end the agent, which has more important work.
+  server.on("error", reject).listen(port, "127.0.0.1", resolve);
   await promise;
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("listening on loopback: no port was given");

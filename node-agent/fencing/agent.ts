@@ -1,6 +1,6 @@
 /**
  * Carries out what the state machine commands and brings back what came of it. It has no timers and no clock of its
- * own: `main.ts` sends ticks, a test sends whatever it likes, and puts another `step` in if it wants a wrong agent.
+ * own: `run.ts` sends ticks, a test sends whatever it likes, and puts another `step` in if it wants a wrong agent.
  */
 import type { WatchdogDevice } from "./device.ts";
 import type { Renewal } from "./lease-book.ts";

@@ -5,7 +5,6 @@ import type { FencingStatement } from "../../shared/domain/fencing-lease.ts";
 import { connectApiServer } from "../api-server.ts";
 import type { Log } from "../log.ts";
 import { reasonOf } from "../log.ts";
-import { serveOps } from "../ops-server.ts";
 import { type Agent, createAgent } from "./agent.ts";
 import { countEvent, NO_COUNTS } from "./counts.ts";
 import { type CrashFile, crashFile } from "./crashes.ts";
@@ -14,6 +13,7 @@ import { createLeaseBook } from "./lease-book.ts";
 import { linuxWatchdog } from "./linux-watchdog.ts";
 import { pagesOf } from "./pages.ts";
 import { readNode } from "./read-node.ts";
+import { servePages } from "./serve-pages.ts";
 import { step } from "./state-machine.ts";
 import type { Claim } from "./words.ts";
 
@@ -23,7 +23,7 @@ const READ_NODE_EVERY_MS = 15_000;
 /** For a crash file that couldn't be written. */
 const COUNT_AGAIN_MS = 60_000;
 
-/** Starts, and goes on until a signal ends the process. @throws if the port is taken. */
+/** Starts, and goes on until a signal ends the process. */
 export async function runAgent(settings: AgentSettings, log: Log): Promise<void> {
   const { nodeName, protocol } = settings;
   // Monotonic as `performance` is, which takes half a megabyte more.
@@ -54,8 +54,8 @@ export async function runAgent(settings: AgentSettings, log: Log): Promise<void>
     },
   });
   const page = { settings: protocol, state: () => agent.state, counts: () => counts, lastTickMs: () => lastTickMs };
-  const ops = await serveOps(settings.opsPort, pagesOf({ ...page, nowMs, nodeName, agent: identity }));
-  log("info", "agent started", { node: nodeName, agent: identity, opsPort: ops.port, mode: protocol.rules.mode });
+  log("info", "agent started", { node: nodeName, agent: identity, mode: protocol.rules.mode });
+  await servePages({ port: settings.opsPort, pages: pagesOf({ ...page, nowMs, nodeName, agent: identity }), log });
 
   for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => agent.happen({ kind: "termination asked" }));
   countCrashes(agent, crashes, log);

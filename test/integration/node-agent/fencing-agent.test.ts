@@ -191,7 +191,7 @@ describeReal("the fencing-agent before a real API server", ["control plane"], ()
         ...more,
       };
       const log = async () => linesOf(await readFile(logFile, "utf8"));
-      const port = async () => (await log()).find(({ message }) => message === "agent started")?.opsPort;
+      const port = async () => (await log()).find(({ message }) => message === "pages are served")?.opsPort;
       const isReady = async () => (await port()) !== undefined;
       const program = await startProgram({
         ...{ name: "the fencing-agent", command: process.execPath, args: [entry], env, logFile, isReady },
