@@ -22,6 +22,8 @@ import type { FenceTools } from "./tools.ts";
 const LEAST_PASSES = 2;
 /** What a pass takes at the most when all goes well: a later one isn't begun. */
 const PASS_MS = 3_000;
+/** A timer may be a moment early. */
+const TIMER_MS = 20;
 
 /** What a run knows, from one pass to the next. */
 interface Run {
@@ -46,7 +48,9 @@ export async function fenceNodes(tools: FenceTools): Promise<void> {
       if (isFirst) await tryShowing(passed, tools);
       if (passes >= LEAST_PASSES && worthKeeping(passed.run.observations).size === 0) return;
     }
-    const next = startedAt.getTime() + OBSERVATION_SECONDS * 1_000;
+    // Counted from the look itself: the reading before it takes its time too, and two looks that are closer are one.
+    const lookedAt = passed.kind === "observed" ? passed.pass.askedAt : startedAt;
+    const next = lookedAt.getTime() + OBSERVATION_SECONDS * 1_000 + TIMER_MS;
     if (next + PASS_MS > endsAt.getTime()) return;
     await clock.sleep(Math.max(0, next - clock.now().getTime()), timeBudget);
   }

@@ -10,7 +10,6 @@ import type { ClusterNode } from "../../../shared/domain/node.ts";
 import { InstancesUnavailable } from "../../../shared/ports/instances.ts";
 import type { FencingDecision, NodeFacts } from "../decide/fencing.ts";
 import { cordonChange, liftChange, recordChange } from "../decide/marks.ts";
-import { lookAgain } from "../observe/look-again.ts";
 import type { FenceTools } from "../tools.ts";
 import { endNode } from "./end-node.ts";
 import { markNode } from "./mark-node.ts";
@@ -79,7 +78,6 @@ async function endInstance(
   const id = instanceIdOf(node.providerId);
   const record = recordOn(node);
   if (id === undefined || record === undefined) return;
-  if (!(await lookAgain(facts, tools))) return;
   try {
     await tools.instances.endInstance(id, how);
   } catch (error) {

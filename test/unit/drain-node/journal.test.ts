@@ -1,71 +1,16 @@
 /** What an operator reads of a drain: one info line for each decision, metrics whose series stay few. */
-import { Logger } from "@aws-lambda-powertools/logger";
-import { Metrics } from "@aws-lambda-powertools/metrics";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import * as z from "zod";
+import { describe, expect, it, vi } from "vitest";
 import type { Fact } from "../../../functions/drain-node/facts.ts";
 import { openJournal } from "../../../functions/drain-node/journal.ts";
 import { done } from "../../../shared/domain/outcome.ts";
 import { aSpotInterruption } from "../../builders/a-signal.ts";
+import { readLogbook } from "../../support/logbook.ts";
 
-const lines: string[] = [];
-const emfSchema = z.object({
-  _aws: z.object({
-    CloudWatchMetrics: z.array(
-      z.object({
-        Namespace: z.string(),
-        Dimensions: z.array(z.array(z.string())),
-        Metrics: z.array(z.object({ Name: z.string(), Unit: z.string() })),
-      }),
-    ),
-  }),
-});
-
-beforeEach(() => {
-  lines.length = 0;
-  // Powertools writes to a console of its own, unless told that this is a developer's machine.
-  vi.stubEnv("POWERTOOLS_DEV", "true");
-  vi.stubEnv("POWERTOOLS_METRICS_DISABLED", "false");
-  vi.stubEnv("LOG_LEVEL", "INFO");
-  for (const level of ["log", "info", "warn", "error", "debug"] as const) {
-    vi.spyOn(console, level).mockImplementation((line: unknown) => {
-      lines.push(String(line));
-    });
-  }
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
-});
+const { open, written, logged, series, forget } = readLogbook();
 
 function aJournal() {
-  const logger = new Logger({ serviceName: "drain-urgent", persistentKeys: { cluster: "blue" } });
-  const metrics = new Metrics({
-    namespace: "nodekeeper",
-    serviceName: "drain-urgent",
-    defaultDimensions: { cluster: "blue" },
-  });
+  const { logger, metrics } = open("drain-urgent");
   return { note: openJournal(logger, metrics) };
-}
-
-const parsed = () =>
-  lines.map((line): Record<string, unknown> => z.record(z.string(), z.unknown()).parse(JSON.parse(line)));
-const logged = () => parsed().filter((line) => "level" in line);
-
-/** Every series that the lines so far would make: namespace, metric and the values of its dimensions. */
-function series(): Set<string> {
-  const found = new Set<string>();
-  for (const line of parsed()) {
-    const emf = emfSchema.safeParse(line);
-    if (!emf.success) continue;
-    for (const { Namespace, Dimensions, Metrics: names } of emf.data._aws.CloudWatchMetrics) {
-      for (const dimensions of Dimensions) {
-        const values = dimensions.map((dimension) => `${dimension}=${String(line[dimension])}`);
-        for (const { Name } of names) found.add(`${Namespace} ${Name} ${values.join(" ")}`);
-      }
-    }
-  }
-  return found;
 }
 
 const decidedOn = (n: number): Fact & { kind: "decided" } => ({
@@ -127,14 +72,14 @@ describe("the metrics", () => {
   it("are written at once: an invocation that is killed loses none of its facts", () => {
     const { note } = aJournal();
     note({ kind: "cordoned", nodeName: "node-1", secondsSinceEvent: 2 });
-    expect(parsed()).toContainEqual(
+    expect(written()).toContainEqual(
       expect.objectContaining({ secondsToCordon: 2, service: "drain-urgent", cluster: "blue" }),
     );
   });
 
   it("case 16: a thousand nodes make no more series than two", () => {
     const seriesOf = (nodes: number) => {
-      lines.length = 0;
+      forget();
       vi.stubEnv("LOG_LEVEL", "SILENT");
       const { note } = aJournal();
       for (let n = 1; n <= nodes; n++) {

@@ -177,6 +177,13 @@ describe("in the middle of fencing", () => {
     ],
     ["a node that is Ready again", ({ model }) => model.setReady("node-1", "True")],
     [
+      "a node that is booted again",
+      ({ model }) => {
+        const node = model.node("node-1");
+        if (node) model.addNode({ ...node, bootId: "boot-2" });
+      },
+    ],
+    [
       "somebody who begins to work on it",
       ({ model }) => {
         const node = model.node("node-1");

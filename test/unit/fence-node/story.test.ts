@@ -97,6 +97,12 @@ describe("a node whose instance goes on", () => {
     world.instances.put({ id: idOf(1), state: "terminated" });
     world.instances.refuse("UnauthorizedOperation");
     await runFor(world, 1200);
+    expect(world.facts).toContainEqual(
+      expect.objectContaining({
+        decision: "hold-no-proof",
+        because: expect.stringContaining("EC2 couldn't be asked: describing instances: UnauthorizedOperation"),
+      }),
+    );
     expect(podsOn(world.model, "node-1")).toHaveLength(3);
     world.instances.refuse(undefined);
     await runFor(world, 60);
