@@ -7,6 +7,7 @@ import {
 } from "../../../shared/domain/fencing-record.ts";
 import { instanceIdOf } from "../../../shared/domain/instance-id.ts";
 import type { ClusterNode } from "../../../shared/domain/node.ts";
+import type { NodePolicy } from "../../../shared/domain/policy.ts";
 import { InstancesUnavailable } from "../../../shared/ports/instances.ts";
 import type { FencingDecision, NodeFacts } from "../decide/fencing.ts";
 import { cordonChange, liftChange, recordChange } from "../decide/marks.ts";
@@ -56,9 +57,12 @@ async function cordon(
   if (silence === undefined) return false;
   const now = tools.clock.now();
   // A conflict may be the node's own status coming back: then this changes nothing, and the next decision says so.
-  const changeFor = (fresh: ClusterNode) =>
-    fresh.ready === "True" ? undefined : cordonChange(fresh, { silence, because, now, policy });
-  const node = await markNode(facts.node, changeFor, tools);
+  const changeFor = (taint: NodePolicy["taint"]) => (fresh: ClusterNode) =>
+    fresh.ready === "True" ? undefined : cordonChange(fresh, { silence, because, now, policy: { taint } });
+  // What admission refuses is tried without the taint: a dead node's pods must not wait for one.
+  const node =
+    (await markNode(facts.node, changeFor(policy.taint), tools)) ??
+    (await markNode(facts.node, changeFor("off"), tools));
   if (node === undefined) return false;
   await tellOf(
     { ...facts, node },

@@ -242,6 +242,23 @@ describe("in the middle of fencing", () => {
   });
 });
 
+describe("a taint that admission refuses", () => {
+  it("is left out, and the node is cordoned and fenced all the same", async () => {
+    const world = aWorld();
+    world.lives.silence("node-1");
+    const patchNode: FencingCluster["patchNode"] = async (node, change, options) =>
+      change.taints?.some(({ key }) => key === "nodekeeper.dev/interruption")
+        ? { kind: "refused", because: "403 no such taint" }
+        : world.cluster.patchNode(node, change, options);
+    await runFor(world, 180, failing(world, { patchNode }));
+    expect(traceOf(world.model, "node-1")).toMatchObject({ unschedulable: true, taints: [] });
+    expect(world.facts).toContainEqual(expect.objectContaining({ kind: "patch-failed", because: "403 no such taint" }));
+    world.instances.put({ id: idOf(1), state: "terminated" });
+    await runFor(world, 60, failing(world, { patchNode }));
+    expect(world.model.node("node-1")).toBeUndefined();
+  });
+});
+
 describe("an end that EC2 doesn't take", () => {
   it("is asked for again, and nothing is deleted", async () => {
     const world = aWorld();
