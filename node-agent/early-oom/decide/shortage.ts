@@ -15,6 +15,8 @@ const STILL_FALLING_MS = 1_000;
 const WAITED_US = 10_000;
 /** Percent; the Deckhouse platform's early-oom strikes at it. */
 const FULL_AVG10 = 30;
+/** The average of a node that recovered needs up to 12 s to fall below 30: without this, it would cost an innocent. */
+const STILL_STALLED_SHARE = 0.05;
 const FULL_SHARE = 0.3;
 const FULL_SPAN_MS = 1_000;
 const FULL_AVAILABLE_SHARE = 0.15;
@@ -30,7 +32,7 @@ export function decideShortage(samples: readonly MemorySample[], rules: Rules): 
   if (now === undefined) return fine("memory wasn't looked at yet");
   const a = rules.a ? sinkingBecause(samples, now, rules) : undefined;
   if (a !== undefined) return short("A", a);
-  const b = rules.b ? thrashingBecause(now) : undefined;
+  const b = rules.b ? thrashingBecause(samples, now) : undefined;
   if (b !== undefined) return short("B", b);
   const c = rules.c ? stallingBecause(samples, now) : undefined;
   if (c !== undefined) return short("C", c);
@@ -54,9 +56,14 @@ function sinkingBecause(samples: readonly MemorySample[], now: MemorySample, rul
   return undefined;
 }
 
-/** Rule B. */
-function thrashingBecause({ pressure }: MemorySample): string | undefined {
+/** Rule B: the average is high, and not only by what is over for a second. */
+function thrashingBecause(samples: readonly MemorySample[], now: MemorySample): string | undefined {
+  const { pressure } = now;
   if (pressure.kind === "unavailable" || pressure.fullAvg10 <= FULL_AVG10) return undefined;
+  const before = findBefore(samples, now, FULL_SPAN_MS);
+  if (before && (growthUs(before, now, "fullTotalUs") ?? 0) / 1000 < STILL_STALLED_SHARE * (now.atMs - before.atMs)) {
+    return undefined;
+  }
   return `every task waited for memory during ${pressure.fullAvg10} % of the last 10 s, above ${FULL_AVG10} %`;
 }
 
@@ -86,7 +93,7 @@ export function describeRules(totalKib: number, rules: Rules): string {
   const line = mib(shortageLineKib(totalKib, rules));
   const texts: Readonly<Record<Rule, string>> = {
     A: `A: less than ${line} MiB of ${mib(totalKib)} MiB available at two looks, and ${mib(noiseKib(totalKib))} MiB less than 5 s before and still falling, or tasks wait`,
-    B: `B: every task waits more than ${FULL_AVG10} % of 10 s`,
+    B: `B: every task waits more than ${FULL_AVG10} % of 10 s, and still does`,
     C: `C: every task waits more than ${FULL_SHARE * 1000} ms of a second, twice running, with at most ${mib(totalKib * FULL_AVAILABLE_SHARE)} MiB available`,
   };
   const on = [...(rules.a ? [texts.A] : []), ...(rules.b ? [texts.B] : []), ...(rules.c ? [texts.C] : [])];

@@ -107,6 +107,16 @@ describe("rule B", () => {
     expect(decideShortage(looks(fullAvg10), onlyB).kind).toBe(kind);
   });
 
+  it.each([
+    { why: "nobody has waited for a second", fullMs: 0, kind: "fine" },
+    { why: "waiting has all but ended", fullMs: 49, kind: "fine" },
+    { why: "it goes on", fullMs: 50, kind: "short" },
+  ])("with an average that is still high, where $why, memory is $kind", ({ fullMs, kind }) => {
+    const before = aSample({ atMs: 0, pressure: pressure(0, 0, 60) });
+    const now = aSample({ atMs: 1_000, pressure: pressure(0, fullMs * 1_000, 54) });
+    expect(decideShortage([before, now], onlyB).kind).toBe(kind);
+  });
+
   it("says nothing without pressure figures", () => {
     expect(decideShortage([aSample({ pressure: noPressure })], onlyB).kind).toBe("fine");
   });
@@ -152,10 +162,10 @@ interface Course {
 it("the effective rule is told as one text with this node's figures", () => {
   expect(describeRules(total, allRules)).toBe(
     "A: less than 205 MiB of 4096 MiB available at two looks, and 8 MiB less than 5 s before and still falling, or tasks wait; " +
-      "B: every task waits more than 30 % of 10 s; " +
+      "B: every task waits more than 30 % of 10 s, and still does; " +
       "C: every task waits more than 300 ms of a second, twice running, with at most 614 MiB available",
   );
-  expect(describeRules(total, onlyB)).toBe("B: every task waits more than 30 % of 10 s");
+  expect(describeRules(total, onlyB)).toBe("B: every task waits more than 30 % of 10 s, and still does");
   expect(describeRules(total, { ...allRules, a: false, b: false, c: false })).toContain("nothing is ever struck");
 });
 
