@@ -144,6 +144,8 @@ export class EarlyOom {
     switch (ended.kind) {
       case "gone before":
         this.#spare(`${describeContainer(victim)} went by itself: ${ended.because}`);
+        // What is left of it, such as page cache, must not be chosen again and again.
+        this.#strikes = [...this.#strikes, { atMs: now(), cgroup, gone: true, failed: true }];
         return;
       case "failed":
         journal.strikeFailed(ended.because);

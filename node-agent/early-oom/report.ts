@@ -80,7 +80,7 @@ function describeKill({ kill, pod }: KilledInPod): string {
 
 function describeProcesses({ count, named }: Processes): string {
   const more = count > named.length ? ` and ${count - named.length} more` : "";
-  return count === 0 ? "no process left" : `${named.join(", ")}${more}`;
+  return count === 0 ? "its processes couldn't be listed" : `${named.join(", ")}${more}`;
 }
 
 function describePressure({ pressure }: MemorySample): string {

@@ -155,7 +155,7 @@ export interface Strike {
   readonly cgroup: string | undefined;
   /** Whether the last look at the cgroup found it empty or removed; true where the kernel was asked. */
   readonly gone: boolean;
-  /** It couldn't be carried out: there is nothing to wait for, and nobody tries this container again. */
+  /** It couldn't be carried out: there is nothing to wait for, and others are tried before this container is again. */
   readonly failed?: true;
 }
 

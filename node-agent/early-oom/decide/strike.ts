@@ -21,14 +21,15 @@ export type Turn =
  * @param strikes oldest first.
  */
 export function decideTurn(strikes: readonly Strike[], nowMs: number): Turn {
-  const last = strikes.at(-1);
-  if (last === undefined) return { kind: "strike", because: "nobody was struck yet" };
-  if (last.failed) return { kind: "strike", because: "the last strike couldn't be carried out" };
-  if (last.gone) {
-    const untilMs = last.atMs + PAUSE_MS;
-    if (nowMs < untilMs) return { kind: "wait", untilMs, because: "the last strike takes effect" };
-    return { kind: "strike", because: "memory is short though the last strike had its time" };
+  const carriedOut = strikes.filter(({ failed }) => !failed);
+  // Not only the last: one that goes late, after another was tried in its place, frees memory as well.
+  const relief = carriedOut.findLast(({ gone }) => gone);
+  if (relief && nowMs < relief.atMs + PAUSE_MS) {
+    return { kind: "wait", untilMs: relief.atMs + PAUSE_MS, because: "a strike takes effect" };
   }
+  const last = carriedOut.at(-1);
+  if (last === undefined) return { kind: "strike", because: "nobody was struck yet" };
+  if (last.gone) return { kind: "strike", because: "memory is short though the last strike had its time" };
   const untilMs = last.atMs + GONE_WITHIN_MS;
   if (nowMs < untilMs) return { kind: "wait", untilMs, because: "the struck container isn't gone yet" };
   return { kind: "strike", because: "the struck container doesn't go" };
@@ -53,7 +54,10 @@ export function decideStrike({ mode, nowMs, again, question }: StrikeQuestion): 
   return { kind: "kill", victim: choice.victim };
 }
 
-/** The strikes that still matter: younger than the pause, or at a container that doesn't go. */
+/**
+ * The strikes that still matter: younger than the pause, or at a container that doesn't go. One that couldn't be carried
+ * out is tried again after the pause: what failed once needn't fail for as long as the container lives.
+ */
 export function keepStrikes(strikes: readonly Strike[], nowMs: number): readonly Strike[] {
-  return strikes.filter(({ atMs, gone }) => !gone || nowMs < atMs + PAUSE_MS);
+  return strikes.filter(({ atMs, gone, failed }) => (!gone && !failed) || nowMs < atMs + PAUSE_MS);
 }

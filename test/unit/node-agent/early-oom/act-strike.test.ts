@@ -1,12 +1,12 @@
 /** The two ways to strike, on files: what is written, and when nothing is. */
-import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { askKernel } from "../../../../node-agent/early-oom/act/ask-kernel.ts";
 import { endContainer } from "../../../../node-agent/early-oom/act/end-container.ts";
 import { createCgroupScanner } from "../../../../node-agent/early-oom/observe/scan-cgroups.ts";
 import { breakSysrq, FakeNode, idOf, KUBEPODS } from "./fixtures/node.ts";
-import { aFolder } from "./fixtures/trees.ts";
+import { aFolder, writeFiles } from "./fixtures/trees.ts";
 
 const POD = { podUid: "11111111-1111-4111-8111-111111111111", id: idOf("a") };
 
@@ -44,6 +44,33 @@ describe("killing a container", () => {
     const { node, container } = aNode();
     rmSync(join(node.places.proc, "7"), { recursive: true });
     expect(endContainer(container, node.places, false)).toMatchObject({ processes: { named: ["7 ?", "8 java"] } });
+  });
+
+  test("finds the processes of a container that sorts them into cgroups of its own, as systemd does", () => {
+    const { node, path, container } = aNode();
+    writeFileSync(join(path, "cgroup.procs"), "");
+    writeFiles(path, { "init.scope/cgroup.procs": "7\n", "system.slice/a.service/cgroup.procs": "8\n" });
+    writeFiles(path, { "system.slice/cgroup.procs": "" });
+    expect(endContainer(container, node.places, false)).toMatchObject({ processes: { named: ["7 sh", "8 java"] } });
+  });
+
+  test("is done though its processes can't be listed", () => {
+    const { node, cgroup, container, path } = aNode();
+    rmSync(join(path, "cgroup.procs"));
+    mkdirSync(join(path, "cgroup.procs"));
+    expect(endContainer(container, node.places, false)).toMatchObject({ kind: "struck", processes: { count: 0 } });
+    expect(node.isStruck(cgroup)).toBe(true);
+  });
+
+  test("writes nothing where no process is left, only page cache", () => {
+    const { node, cgroup, container, path } = aNode();
+    writeFileSync(join(path, "cgroup.procs"), "");
+    writeFileSync(join(path, "cgroup.events"), "populated 0\nfrozen 0\n");
+    expect(endContainer(container, node.places, false)).toMatchObject({
+      kind: "gone before",
+      because: "no process is left in it",
+    });
+    expect(node.isStruck(cgroup)).toBe(false);
   });
 
   test("in dry run goes the whole way but the write", () => {

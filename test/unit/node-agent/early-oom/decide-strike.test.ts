@@ -48,6 +48,18 @@ describe("case 56: two victims for one shortage", () => {
       next: "kill small",
     },
     {
+      why: "the first one goes late, while the second one still doesn't",
+      strikes: [strikeOf(large, { gone: true }), strikeOf(small, { atMs: 12_000 })],
+      nowMs: 14_500,
+      next: "wait until 25000",
+    },
+    {
+      why: "the first one goes late, after the second couldn't be struck",
+      strikes: [strikeOf(large, { gone: true }), strikeOf(small, { atMs: 12_000, failed: true })],
+      nowMs: 12_100,
+      next: "wait until 25000",
+    },
+    {
       why: "the kernel was asked a moment ago",
       strikes: [strikeOf(), { atMs: 14_000, cgroup: undefined, gone: true }],
       nowMs: 14_100,
@@ -81,4 +93,10 @@ it("strikes are forgotten after the pause, but not who doesn't go", () => {
   const strikes = [strikeOf(), strikeOf(small, { gone: true })];
   expect(keepStrikes(strikes, 24_999)).toEqual(strikes);
   expect(keepStrikes(strikes, 25_000)).toEqual([strikeOf()]);
+});
+
+it("a container that couldn't be struck may be tried again after the pause", () => {
+  const failed = strikeOf(large, { failed: true });
+  expect(keepStrikes([failed], 24_999)).toEqual([failed]);
+  expect(keepStrikes([failed], 25_000)).toEqual([]);
 });

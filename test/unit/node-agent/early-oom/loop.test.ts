@@ -96,6 +96,16 @@ describe("a pod that leaks", () => {
   });
 });
 
+test("what an ended container left behind is passed over: the one that leaks is killed", () => {
+  const story = new Story({ facts: FACTS });
+  const ended = story.node.add({ ...LEAKER, processes: {} });
+  story.node.end(ended);
+  story.node.grow(ended, 1500);
+  const leaker = story.node.add(OTHER);
+  story.leak(leaker, 6_500, { availableMib: 500, currentMib: 800 });
+  expect([ended, leaker].map((cgroup) => story.node.isStruck(cgroup))).toEqual([false, true]);
+});
+
 describe("after a strike", () => {
   test("case 56: the next one waits for the exit, and looks at memory again", () => {
     const story = new Story({ facts: FACTS });
