@@ -56,13 +56,12 @@ export class EventPosting {
 
   /** One after the other, as many as the spool may hold. Why some are left to be tried again, or undefined. */
   async #postWaiting(): Promise<string | undefined> {
-    const { api, spool, onPosted } = this.#options;
+    const { spool, onPosted } = this.#options;
     const names = await spool.names();
     this.#waiting = names.length;
     let delayed: string | undefined;
     for (const name of names) {
-      const { event } = await spool.read(name);
-      const fate = event ? fateOf(await post(api, event)) : NOT_AN_EVENT;
+      const fate = await this.#tryOne(name);
       if (fate.kind === "delayed") {
         if (fate.all) return fate.because;
         delayed = fate.because;
@@ -73,6 +72,18 @@ export class EventPosting {
       onPosted({ ...fate, event: name });
     }
     return delayed;
+  }
+
+  /** A file that can't be read, were it for once, must not hold up the others. */
+  async #tryOne(name: string): Promise<Fate> {
+    const { api, spool } = this.#options;
+    let event: PostableEvent | undefined;
+    try {
+      ({ event } = await spool.read(name));
+    } catch (error) {
+      return { kind: "delayed", all: false, because: `reading ${name}: ${reasonOf(error)}` };
+    }
+    return event ? fateOf(await post(api, event)) : NOT_AN_EVENT;
   }
 }
 

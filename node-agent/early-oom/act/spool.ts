@@ -58,21 +58,33 @@ export class Spool {
   async put(event: EventBody): Promise<readonly string[]> {
     await mkdir(this.#folder, { recursive: true });
     // The end of the name is what tells Events apart, and a file's name is shorter than an object's may be.
-    const name = `${event.eventTime.replaceAll(":", "-")}_${event.metadata.name.slice(-100)}`;
-    const unfinished = join(this.#folder, `.${name}`);
-    const file = await open(unfinished, "w", 0o600);
-    try {
-      await writeFile(file, JSON.stringify(event));
-      // A node that is short of memory may be reset the next moment.
-      await fsync(file);
-    } finally {
-      await close(file);
-    }
-    await rename(unfinished, join(this.#folder, name + SUFFIX));
+    const distinct = `_${event.metadata.name.slice(-100)}${SUFFIX}`;
+    // A failure that repeats every 15 s is one Event an hour: its repetitions must not push others out.
+    if ((await this.names()).some((waiting) => waiting.endsWith(distinct))) return [];
+    await this.#write(event.eventTime.replaceAll(":", "-") + distinct, JSON.stringify(event));
     const names = await this.names();
     const tooMany = names.slice(0, Math.max(names.length - this.#maxEvents, 0));
     for (const oldest of tooMany) await this.remove(oldest);
     return tooMany;
+  }
+
+  async #write(name: string, text: string): Promise<void> {
+    const unfinished = join(this.#folder, `.${name}`);
+    try {
+      const file = await open(unfinished, "w", 0o600);
+      try {
+        await writeFile(file, text);
+        // A node that is short of memory may be reset the next moment.
+        await fsync(file);
+      } finally {
+        await close(file);
+      }
+      await rename(unfinished, join(this.#folder, name));
+    } catch (error) {
+      // Halves that nobody reads or counts would fill a disk that is full already.
+      await rm(unfinished, { force: true });
+      throw error;
+    }
   }
 
   /** Oldest first; none where the folder isn't there yet. */

@@ -158,6 +158,26 @@ describe("the spool", () => {
     expect(await spool.names()).toHaveLength(4);
   });
 
+  test("holds a failure that repeats every 15 s once an hour, so that no Event of a kill is pushed out", async () => {
+    const { spool } = aPosting();
+    await putAll(spool, at(1));
+    const failure = (minute: number) =>
+      eventsOf(
+        aReport({ at: new Date(Date.UTC(2026, 2, 1, 10, minute)), took: { kind: "nothing", because: "EROFS" } }),
+      );
+    for (let minute = 1; minute < 60; minute += 1) expect(await putAll(spool, failure(minute))).toEqual([]);
+    expect(await spool.names()).toHaveLength(at(1).length + 1);
+  });
+
+  test("passes over a file that can't be read, says so, and posts the others", async () => {
+    const { spool, folder, pass, api, told } = aPosting();
+    await putAll(spool, at(1));
+    mkdirSync(join(folder, "0-folder.json"));
+    await pass(1);
+    expect(api.events.size).toBe(2);
+    expect(told).toContainEqual({ kind: "delayed", because: expect.stringMatching(/^reading 0-folder.json: EISDIR/) });
+  });
+
   test("leaves no half Event behind, and reads none", async () => {
     const { spool, folder, pass, api, told } = aPosting();
     await putAll(spool, at(1));
