@@ -28,7 +28,9 @@ function readPod(pod: unknown): PodFacts | undefined {
   const name = text(at(pod, "metadata", "name"));
   if (apiUid === undefined || namespace === undefined || name === undefined) return undefined;
   const annotations = at(pod, "metadata", "annotations");
-  const mirrored = text(at(annotations, CONFIG_HASH_ANNOTATION)) ?? text(at(annotations, MIRROR_ANNOTATION));
+  // Anybody may write the hash alone, and would be spared by it; what is marked as a mirror the kubelet doesn't run.
+  const mirror = text(at(annotations, MIRROR_ANNOTATION));
+  const mirrored = mirror === undefined ? undefined : (text(at(annotations, CONFIG_HASH_ANNOTATION)) ?? mirror);
   const requests = readRequests(pod);
   return {
     uid: mirrored ?? apiUid,

@@ -55,6 +55,12 @@ describe("a pod", () => {
     expect(readPodPage(page([mirror])).pods).toMatchObject([{ uid: hash, isStatic: true }]);
   });
 
+  it("that only says it has a static one's hash is none: its owner might want it spared", () => {
+    const annotations = { "kubernetes.io/config.hash": "0123456789abcdef0123456789abcdef" };
+    const pretending = { ...web, metadata: { ...web.metadata, annotations } };
+    expect(readPodPage(page([pretending])).pods).toMatchObject([{ uid: web.metadata.uid, isStatic: false }]);
+  });
+
   it("that requests memory as a whole has that for containers without a request of their own", () => {
     const spec = { ...web.spec, resources: { requests: { memory: "2Gi" } } };
     const [read] = readPodPage(page([{ ...web, spec }])).pods;
