@@ -23,12 +23,19 @@ export function readOpen(file: number, text: KernelText): void {
   text.length = readSync(file, text.buffer, 0, text.buffer.length, 0);
 }
 
-/** @returns whether there was something to read: false where the cgroup is gone, before or while we looked. */
+/**
+ * Reads to the end: of a list such as /proc/vmstat the kernel gives a page at a time, however much is asked for.
+ *
+ * @returns whether there was something to read: false where the cgroup is gone, before or while we looked.
+ */
 export function readIfThere(path: string, text: KernelText): boolean {
   let file: number | undefined;
   try {
     file = openSync(path, "r");
     readOpen(file, text);
+    for (let more = text.length; more > 0 && text.length < text.buffer.length; text.length += more) {
+      more = readSync(file, text.buffer, text.length, text.buffer.length - text.length, text.length);
+    }
     return true;
   } catch (error) {
     if (isGone(error)) return false;
