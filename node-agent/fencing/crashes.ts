@@ -2,7 +2,16 @@
  * Counts the agent's crashes in a file of the node, so that the next process knows. Times are the node's uptime and
  * belong to one boot: a wall clock that jumps changes nothing, and a reset isn't a crash.
  */
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { parseJson } from "../../shared/domain/parse-json.ts";
 import { reasonOf } from "../log.ts";
@@ -118,7 +127,9 @@ function distrusted(because: string): Found {
 
 /** Whole or not at all, also when the node is reset in the middle: a file beside it, synced, then renamed. */
 function write(path: string, bootId: string, starts: readonly Start[]): void {
-  mkdirSync(dirname(path), { recursive: true });
+  const folder = dirname(path);
+  // One level: `recursive` never comes back where a folder can't be made though its parent is there, as in /proc.
+  if (!existsSync(folder)) mkdirSync(folder);
   const beside = `${path}.new`;
   const file = openSync(beside, "w", 0o600);
   try {
@@ -129,10 +140,10 @@ function write(path: string, bootId: string, starts: readonly Start[]): void {
     closeSync(file);
   }
   renameSync(beside, path);
-  const folder = openSync(dirname(path), "r");
+  const handle = openSync(folder, "r");
   try {
-    fsyncSync(folder);
+    fsyncSync(handle);
   } finally {
-    closeSync(folder);
+    closeSync(handle);
   }
 }

@@ -24,9 +24,10 @@ export async function servePages(serving: PageServing): Promise<void> {
 }
 
 function tryLater(serving: PageServing): void {
-  setTimeout(async () => {
+  const tryAgain = async () => {
     if ((await tryOnce(serving)) !== undefined) tryLater(serving);
-  }, serving.againMs ?? AGAIN_MS);
+  };
+  setTimeout(() => void tryAgain(), serving.againMs ?? AGAIN_MS);
 }
 
 /** Why they aren't served, if so. */

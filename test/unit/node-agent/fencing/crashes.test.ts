@@ -96,6 +96,11 @@ test("a start that can't be noted is not a start without crashes", () => {
   expect(live({ seconds: 5 })).toMatchObject({ kind: "counted", crashes: 0 });
 });
 
+test("a folder that can't be made is said at once", () => {
+  const file = crashFile({ path: "/proc/nodekeeper/starts.json", bootId: "boot-1", uptimeSeconds: () => uptime });
+  expect(file.noteStart()).toMatchObject({ kind: "unknown", because: expect.stringContaining("ENOENT") });
+});
+
 test("the file stays small, and nothing lies beside it", () => {
   for (let index = 0; index < 50; index += 1) live({ seconds: 1 });
   expect(readFileSync(path, "utf8").length).toBeLessThan(2_000);
