@@ -4,8 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ApiServer, connectApiServer } from "../api-server.ts";
-import { type Log, reasonOf } from "../log.ts";
-import { serveOps } from "../ops-server.ts";
+import type { Log } from "../log.ts";
 import { askKernel } from "./act/ask-kernel.ts";
 import { endContainer } from "./act/end-container.ts";
 import { Keeping } from "./act/keep-events.ts";
@@ -16,22 +15,23 @@ import { describeRules } from "./decide/shortage.ts";
 import { EarlyOom } from "./early-oom.ts";
 import type { Settings } from "./env.ts";
 import { Journal } from "./journal.ts";
+import { every, turnUntil } from "./loops.ts";
 import { isCgroupGone } from "./observe/is-gone.ts";
 import { listPods } from "./observe/list-pods.ts";
 import { openMemoryProbe } from "./observe/memory.ts";
 import { readNodeOomKills } from "./observe/node-oom-kills.ts";
 import { opsOf } from "./ops.ts";
+import { OpsPages } from "./ops-pages.ts";
 import { Pods } from "./pods.ts";
 import { testSelf } from "./self-test.ts";
 
 const CHORES_EVERY_MS = 1_000;
 const TEST_EVERY_MS = 300_000;
-/** After a turn that failed, and between words about it. */
-const FAILED_PAUSE_MS = 1_000;
+const PAGES_AGAIN_MS = 10_000;
 /** For Events that are on their way into the spool when we are asked to go. */
 const PARTING_MS = 2_000;
 
-/** Starts, and goes on until SIGTERM. @throws if memory can't be read or the port is taken. */
+/** Starts, and goes on until SIGTERM. @throws if memory can't be read. */
 export async function runEarlyOom(settings: Settings, log: Log): Promise<void> {
   const { paths, nodeName, podUid, rules, dryRun, opsPort } = settings;
   // Monotonic as `performance` is, which takes half a megabyte more.
@@ -83,17 +83,16 @@ export async function runEarlyOom(settings: Settings, log: Log): Promise<void> {
 
   const describedRules = describeRules(look().totalKib, rules);
   const settled = () => ({ node: nodeName, mode, asked: settings.mode, dryRun, rules: describedRules });
-  const ops = await serveOps(
-    opsPort,
-    opsOf({
-      figures: () => journal.figures,
-      podsAgeMs: () => pods.ageMs,
-      podsKnown: () => pods.facts.size,
-      eventsWaiting: () => posting.waiting,
-      ...{ settled, now },
-    }),
-  );
-  log("info", "early-oom watches", { ...settled(), opsPort: ops.port, layout: containers.layout });
+  const pagePaths = opsOf({
+    figures: () => journal.figures,
+    podsAgeMs: () => pods.ageMs,
+    podsKnown: () => pods.facts.size,
+    eventsWaiting: () => posting.waiting,
+    ...{ settled, now },
+  });
+  const pages = new OpsPages(opsPort, pagePaths, journal);
+  await pages.turn();
+  log("info", "early-oom watches", { ...settled(), opsPort: pages.port, layout: containers.layout });
 
   const stop = new AbortController();
   process.once("SIGTERM", () => stop.abort());
@@ -104,59 +103,18 @@ export async function runEarlyOom(settings: Settings, log: Log): Promise<void> {
       if (!dryRun) await posting.turn();
       if (posting.waiting === 0) journal.found("events", []);
     }),
+    every(PAGES_AGAIN_MS, journal, () => pages.turn()),
     every(TEST_EVERY_MS, journal, async () => testAgain()),
   ];
   await turnUntil(stop.signal, { earlyOom, journal, now });
   for (const chore of chores) clearInterval(chore);
-  ops.close();
+  pages.close();
   await Promise.race([keeping.done, sleep(PARTING_MS)]);
   log("info", "early-oom ended");
   process.exit(0);
-}
-
-interface Turning {
-  readonly earlyOom: EarlyOom;
-  readonly journal: Journal;
-  readonly now: () => number;
-}
-
-/** A turn that fails, since a file can't be read for once, must not end the watch: it is said, and the next one tries. */
-async function turnUntil(stop: AbortSignal, { earlyOom, journal, now }: Turning): Promise<void> {
-  let dueAtMs = now();
-  while (!stop.aborted) {
-    const startedAtMs = now();
-    let pauseMs = FAILED_PAUSE_MS;
-    try {
-      pauseMs = earlyOom.turn();
-      // Timers may come a fraction of a millisecond early.
-      journal.turned(startedAtMs, Math.max(startedAtMs - dueAtMs, 0));
-    } catch (error) {
-      journal.found("loop", [`a look at the node failed: ${reasonOf(error)}`]);
-    }
-    dueAtMs = now() + pauseMs;
-    await sleep(pauseMs, undefined, { signal: stop }).catch(() => undefined);
-  }
 }
 
 const NO_API: ApiServer = {
   call: async () => ({ kind: "unanswered", because: "no API server is known: API_SERVER is empty" }),
   close: () => undefined,
 };
-
-/** Again and again, but never twice at a time. One that fails is said: it must not end the watch. */
-function every(ms: number, journal: Journal, chore: () => Promise<void>): NodeJS.Timeout {
-  const about = Symbol("chore");
-  let isBusy = false;
-  return setInterval(() => {
-    if (isBusy) return;
-    isBusy = true;
-    void chore()
-      .then(
-        () => journal.found(about, []),
-        (error: unknown) => journal.found(about, [`a chore failed: ${reasonOf(error)}`]),
-      )
-      .finally(() => {
-        isBusy = false;
-      });
-  }, ms);
-}
