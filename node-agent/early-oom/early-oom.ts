@@ -11,6 +11,7 @@ import { follow, type Seen, type Struck } from "./follow.ts";
 import { findKernelKills } from "./observe/kernel-kills.ts";
 import type { Eyes, Parts } from "./parts.ts";
 import { describeContainer, type StrikeReport, type Took } from "./report.ts";
+import { ShortageSaid } from "./shortage-said.ts";
 import type { CgroupScan, MemorySample, Shortage, Strike, Victim } from "./words.ts";
 
 type Short = Extract<Shortage, { kind: "short" }>;
@@ -22,23 +23,20 @@ interface Moment {
 
 /** While memory is short, and while a strike is followed. */
 const SHORT_PAUSE_MS = 100;
-/** A shortage that comes and goes is one: its end is said after so long without. */
-const WELL_MS = 5_000;
 
 export class EarlyOom {
   readonly #parts: Parts;
   readonly #eyes: Eyes;
+  readonly #said: ShortageSaid;
   #samples: readonly MemorySample[] = [];
   #scan: CgroupScan | undefined;
   #strikes: readonly Strike[] = [];
   #following: { readonly struck: Struck; readonly outcome: (seen: Seen) => Took | undefined } | undefined;
-  /** Since when memory was last seen short; undefined while it isn't. */
-  #shortAtMs: number | undefined;
-  #hasSaidWhy = false;
 
   constructor(parts: Parts) {
     this.#parts = parts;
     this.#eyes = dareToLook(parts.eyes, parts.journal);
+    this.#said = new ShortageSaid(parts.journal);
   }
 
   /**
@@ -47,10 +45,9 @@ export class EarlyOom {
    */
   turn(): number {
     const { journal, rules } = this.#parts;
-    const moment = this.#look();
-    const { sample, shortage } = moment;
+    const { sample, shortage } = this.#look();
     journal.looked(sample);
-    this.#noteShortage(moment);
+    this.#said.saw(shortage, sample);
     this.#noteGone();
     this.#followStrike(sample);
     if (shortage.kind === "short") this.#meet(shortage);
@@ -62,18 +59,6 @@ export class EarlyOom {
     const sample = this.#eyes.look();
     this.#samples = keepWindow(this.#samples, sample);
     return { sample, shortage: decideShortage(this.#samples, this.#parts.rules) };
-  }
-
-  #noteShortage({ sample, shortage }: Moment): void {
-    if (shortage.kind === "short") {
-      if (this.#shortAtMs === undefined) this.#parts.journal.shortage(shortage, sample);
-      this.#shortAtMs = sample.atMs;
-      return;
-    }
-    if (this.#shortAtMs === undefined || sample.atMs - this.#shortAtMs < WELL_MS) return;
-    this.#shortAtMs = undefined;
-    this.#hasSaidWhy = false;
-    this.#parts.journal.shortage(shortage, sample);
   }
 
   #noteGone(): void {
@@ -114,7 +99,7 @@ export class EarlyOom {
     const why = again.kind === "short" ? again : shortage;
     switch (move.kind) {
       case "nothing":
-        this.#spare(`memory recovered before the strike: ${move.because}`);
+        this.#said.spared(`memory recovered before the strike: ${move.because}`);
         return;
       case "wait":
         return;
@@ -143,7 +128,7 @@ export class EarlyOom {
     const ended = hands.end(victim.container);
     switch (ended.kind) {
       case "gone before":
-        this.#spare(`${describeContainer(victim)} went by itself: ${ended.because}`);
+        this.#said.spared(`${describeContainer(victim)} went by itself: ${ended.because}`);
         // What is left of it, such as page cache, must not be chosen again and again.
         this.#strikes = [...this.#strikes, { atMs: now(), cgroup, gone: true, failed: true }];
         return;
@@ -181,11 +166,5 @@ export class EarlyOom {
     const report: StrikeReport = { at, nodeName, rule, because, before, after, took };
     journal.reported(report);
     tell(report);
-  }
-
-  /** Why nobody was struck, once in a shortage: it may be so ten times a second. */
-  #spare(because: string): void {
-    if (!this.#hasSaidWhy) this.#parts.journal.spared(because);
-    this.#hasSaidWhy = true;
   }
 }

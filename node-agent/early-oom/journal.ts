@@ -4,29 +4,12 @@
  */
 import type { Log } from "../log.ts";
 import type { Posted } from "./act/post-events.ts";
+import type { Figures } from "./figures.ts";
 import type { Struck } from "./follow.ts";
 import type { PodsAnswer } from "./observe/list-pods.ts";
+import { Problems } from "./problems.ts";
 import { describeStrike, type StrikeReport } from "./report.ts";
 import type { FactsByPod, KernelKill, MemorySample, Shortage } from "./words.ts";
-
-export type KillMode = "userspace" | "kernel" | "dry-run";
-
-/** Read by ops.ts; all since the start. */
-export interface Figures {
-  readonly sample: MemorySample | undefined;
-  readonly shortage: Shortage;
-  readonly turns: number;
-  /** The last turn that went well, monotonic. */
-  readonly turnedAtMs: number | undefined;
-  readonly lateMs: { readonly last: number; readonly most: number; readonly sum: number };
-  readonly kills: Readonly<Record<KillMode, number>>;
-  readonly failedStrikes: number;
-  readonly lastKillAt: Date | undefined;
-  readonly lastStrike: string | undefined;
-  readonly kernelKills: number;
-  readonly droppedEvents: number;
-  readonly problems: readonly string[];
-}
 
 const WELL: Shortage = { kind: "fine", because: "no shortage since the start" };
 
@@ -43,11 +26,11 @@ export class Journal {
   #lastStrike: string | undefined;
   #kernelKills = 0;
   #droppedEvents = 0;
-  /** By what they are about: the start's checks, the loop, the API, the Events. */
-  readonly #problems = new Map<string | symbol, readonly string[]>();
+  readonly #problems: Problems;
 
   constructor(log: Log) {
     this.#log = log;
+    this.#problems = new Problems(log);
   }
 
   get figures(): Figures {
@@ -63,7 +46,7 @@ export class Journal {
       lastStrike: this.#lastStrike,
       kernelKills: this.#kernelKills,
       droppedEvents: this.#droppedEvents,
-      problems: [...this.#problems.values()].flat(),
+      problems: this.#problems.all,
     };
   }
 
@@ -133,11 +116,7 @@ export class Journal {
 
   /** The problems there are with one thing; said when they change, and gone when the list is empty. */
   found(about: string | symbol, problems: readonly string[]): void {
-    const before = this.#problems.get(about) ?? [];
-    for (const problem of problems) if (!before.includes(problem)) this.#log("warn", "problem found", { problem });
-    for (const problem of before) if (!problems.includes(problem)) this.#log("info", "problem gone", { problem });
-    if (problems.length > 0) this.#problems.set(about, problems);
-    else this.#problems.delete(about);
+    this.#problems.found(about, problems);
   }
 
   heardOfPods(answer: PodsAnswer): void {

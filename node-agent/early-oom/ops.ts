@@ -1,6 +1,6 @@
 /** early-oom on the node's loopback: whether the loop turns, the figures for a scraper, and all of it for a person. */
 import { type Gauge, metricsText, type OpsPaths } from "../ops-server.ts";
-import type { Figures } from "./journal.ts";
+import type { Figures } from "./figures.ts";
 import type { MemorySample } from "./words.ts";
 
 export interface OpsOptions {

@@ -1,7 +1,8 @@
 /** What early-oom tells on loopback, and its settings. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readSettings } from "../../../../node-agent/early-oom/env.ts";
-import { type Figures, Journal } from "../../../../node-agent/early-oom/journal.ts";
+import type { Figures } from "../../../../node-agent/early-oom/figures.ts";
+import { Journal } from "../../../../node-agent/early-oom/journal.ts";
 import { opsOf } from "../../../../node-agent/early-oom/ops.ts";
 import { OpsPages } from "../../../../node-agent/early-oom/ops-pages.ts";
 import { serveOps } from "../../../../node-agent/ops-server.ts";
