@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { getSystemErrorName } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openMemoryProbe, unavailableBy } from "../../../../node-agent/early-oom/observe/memory.ts";
+import { createKernelText, readIfThere } from "../../../../node-agent/early-oom/observe/read-numbers.ts";
 import { aFolder, type Files, meminfo, pressure, writeFiles } from "./fixtures/trees.ts";
 
 function probe(files: Files) {
@@ -82,5 +83,11 @@ describe.runIf(existsSync("/proc/meminfo"))("on this machine", () => {
     expect(seen).toMatchObject(
       existsSync("/proc/pressure/memory") ? { kind: expect.stringMatching(/measured|unavailable/) } : { why: "absent" },
     );
+  });
+
+  it.runIf(existsSync("/proc/self/smaps"))("a list is read beyond the page that the kernel gives at a time", () => {
+    const text = createKernelText();
+    expect(readIfThere("/proc/self/smaps", text)).toBe(true);
+    expect(text.length).toBe(text.buffer.length);
   });
 });
