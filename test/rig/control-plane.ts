@@ -44,6 +44,10 @@ export interface ControlPlane extends AsyncDisposable {
   kubectl(...args: readonly string[]): Promise<string>;
   /** `kubectl apply` of objects, server side. */
   apply(...objects: readonly object[]): Promise<void>;
+  /** From now on the API server answers nobody: requests hang, connections stay open. */
+  freeze(): void;
+  /** It goes on where it was. */
+  thaw(): void;
   stop(): Promise<void>;
 }
 
@@ -84,7 +88,9 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     ...(accounts ? [] : ["ServiceAccount"]),
     ...(controllers.includes(NODE_LIFECYCLE) ? [] : ["TaintNodesByCondition"]),
   ];
-  started(await startApiServer({ folder, files, api, etcdUrl, port: Number(apiPort), disabledAdmission }));
+  const apiServer = started(
+    await startApiServer({ folder, files, api, etcdUrl, port: Number(apiPort), disabledAdmission }),
+  );
   if (controllers.length > 0) started(await startController(folder, files, controllers));
   if (options.scheduler ?? controllers.length > 0) started(await startScheduler(folder, files));
   if (kwok !== false) started(await startKwok(folder, files.kubeconfig, kwok));
@@ -107,6 +113,8 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
       const list = { apiVersion: "v1", kind: "List", items: objects };
       await kubectl(["apply", "--server-side", "-f", "-"], JSON.stringify(list));
     },
+    freeze: () => void process.kill(apiServer.pid, "SIGSTOP"),
+    thaw: () => void process.kill(apiServer.pid, "SIGCONT"),
     stop,
     [Symbol.asyncDispose]: stop,
   };

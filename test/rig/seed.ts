@@ -14,6 +14,8 @@ export interface NodeSeed {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly taints?: readonly object[];
+  /** What its kernel calls this life of its own; default: unknown. */
+  readonly bootId?: string;
   /** Default true; false leaves the node as it is written, as after the death of its kubelet. */
   readonly kubelet?: boolean;
 }
@@ -75,6 +77,13 @@ export async function killKubelet(plane: Pick<ControlPlane, "api">, nodeName: st
   if (answer.status !== 200) throw new Error(`killing the kubelet of ${nodeName}: ${describe(answer)}`);
 }
 
+/** The node's kubelet is there again, and at once renews its Lease. */
+export async function reviveKubelet(plane: Pick<ControlPlane, "api">, nodeName: string): Promise<void> {
+  const body = { metadata: { labels: { [KUBELET_LABEL]: null } } };
+  const answer = await plane.api.call({ method: "PATCH", path: `/api/v1/nodes/${nodeName}`, body });
+  if (answer.status !== 200) throw new Error(`reviving the kubelet of ${nodeName}: ${describe(answer)}`);
+}
+
 /** Creates one object. @throws unless the API server says 201. */
 export async function create(plane: Pick<ControlPlane, "api">, path: string, body: object): Promise<void> {
   const answer = await plane.api.call({ method: "POST", path, body });
@@ -93,7 +102,8 @@ function describe({ status, body }: KubeResponse): string {
   return `${status} ${JSON.stringify(body)}`;
 }
 
-function nodeObject({ name, instanceId, zone = "eu-west-1a", labels, annotations, taints, kubelet = true }: NodeSeed) {
+function nodeObject(seed: NodeSeed) {
+  const { name, instanceId, zone = "eu-west-1a", labels, annotations, taints, bootId, kubelet = true } = seed;
   const own = {
     "kubernetes.io/hostname": name,
     "topology.kubernetes.io/zone": zone,
@@ -102,6 +112,7 @@ function nodeObject({ name, instanceId, zone = "eu-west-1a", labels, annotations
   return {
     metadata: { name, labels: { ...own, ...labels }, annotations },
     spec: { providerID: `aws:///${zone}/${instanceId}`, taints },
+    ...(bootId !== undefined && { status: { nodeInfo: { bootID: bootId } } }),
   };
 }
 
