@@ -1,11 +1,13 @@
 /** Fencing on a real kernel: what a node lives through, how it is disarmed, and what it does about a dog it can't have. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { PAUSED_ANNOTATION } from "../../shared/domain/keys.ts";
 import { describeReal } from "../rig/real-parts.ts";
 import {
   type FencingNode,
   G_SECONDS,
+  LIFE_MILLISECONDS,
   LOCAL_MODE,
+  LONG_W_SECONDS,
   RESET,
   SOFTDOG,
   softdog,
@@ -17,6 +19,8 @@ import { type FencingSuite, startFencingSuite } from "../support/guest/fencing-s
 const ARMED = { mode: "watchdog", armed: true, watchdogTimeoutSeconds: W_SECONDS } as const;
 const DISARMED = { mode: "notify", armed: false, watchdogTimeoutSeconds: undefined } as const;
 const LATE_MS = 10_000;
+
+vi.setConfig({ testTimeout: LIFE_MILLISECONDS });
 
 describeReal("a node with a fencing-agent", ["control plane", "guest"], () => {
   let suite: FencingSuite;
@@ -109,7 +113,7 @@ describeReal("a node with a fencing-agent", ["control plane", "guest"], () => {
   });
 
   it.concurrent("with a watchdog that can't be stopped is armed only where that is accepted, and is then fed in maintenance too, by whichever agent", async () => {
-    const start = { name: "nowayout", settings: WATCHDOG_MODE, softdog: softdog(W_SECONDS, "nowayout=1") };
+    const start = { name: "nowayout", settings: WATCHDOG_MODE, softdog: softdog(LONG_W_SECONDS, "nowayout=1") };
     await using node = await suite.startNode(start);
     await node.startAgent();
     await node.waitForLog({ level: "error", problem: "nowayout", modeInForce: "notify" });
@@ -119,28 +123,29 @@ describeReal("a node with a fencing-agent", ["control plane", "guest"], () => {
     await node.waitForLog({ message: "agent ended" });
 
     await node.startAgent({ FENCING_ACCEPT_NOWAYOUT: "true" });
-    await node.waitForLease(ARMED);
+    await node.waitForLease({ ...ARMED, watchdogTimeoutSeconds: LONG_W_SECONDS });
     await suite.cluster.setMaintenance("nowayout", true);
     const resting = await node.waitForLease({ mode: "notify", armed: false });
-    await node.liveOn(1.5 * W_SECONDS);
+    await node.liveOn(1.25 * LONG_W_SECONDS);
     await node.waitForDog("active");
 
     // A new version of the agent comes in the middle of it.
     await node.signalAgent("TERM");
     await node.startAgent({ FENCING_ACCEPT_NOWAYOUT: "true" });
     await node.waitForLease(({ agent, watchdogTimeoutSeconds }) => {
-      return agent !== resting.agent && watchdogTimeoutSeconds === W_SECONDS;
+      return agent !== resting.agent && watchdogTimeoutSeconds === LONG_W_SECONDS;
     });
-    await node.liveOn(1.5 * W_SECONDS);
+    await node.liveOn(1.25 * LONG_W_SECONDS);
     await node.waitForDog("active");
     expect(await suite.cluster.lease("nowayout")).toMatchObject({ mode: "notify", armed: false });
     expect(node.guest.console).not.toMatch(RESET);
   });
 
   it.concurrent("is never reset by a crash loop of its agent while the API answers: after two crashes it is disarmed", async () => {
-    await using node = await suite.startNode({ name: "healthy", settings: WATCHDOG_MODE, softdog: SOFTDOG });
+    const start = { name: "healthy", settings: WATCHDOG_MODE, softdog: softdog(LONG_W_SECONDS) };
+    await using node = await suite.startNode(start);
     await node.keepAgentStarted();
-    const first = await node.waitForLease(ARMED);
+    const first = await node.waitForLease({ armed: true });
     await node.signalAgent("KILL");
     const second = await node.waitForLease(({ agent, armed }) => agent !== first.agent && armed);
     await node.signalAgent("KILL");
@@ -148,10 +153,9 @@ describeReal("a node with a fencing-agent", ["control plane", "guest"], () => {
     const third = await node.waitForLease(DISARMED);
     expect([first.agent, second.agent]).not.toContain(third.agent);
     await node.waitForDog("inactive");
-    await node.liveOn(W_SECONDS);
     await node.signalAgent("KILL");
     await node.waitForLease(({ agent }) => agent !== third.agent);
-    await node.liveOn(W_SECONDS);
+    await node.liveOn(1.25 * LONG_W_SECONDS);
     await node.waitForLease(DISARMED);
     await node.waitForDog("inactive");
     expect(node.guest.console).not.toMatch(RESET);

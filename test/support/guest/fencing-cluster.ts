@@ -21,7 +21,7 @@ export interface FencingCluster extends AsyncDisposable {
   addNode(name: string): Promise<string>;
   /** What the Lease says; undefined while there is none. @throws if it can't be read as a statement. */
   lease(name: string): Promise<FencingStatement | undefined>;
-  /** Resolves with the Lease when it `says` what is waited for. Default patience: 40,000. */
+  /** Resolves with the Lease when it `says` what is waited for. Default patience: 60,000. */
   waitForLease(name: string, says: Says, withinMilliseconds?: number): Promise<FencingStatement>;
   /** The annotation that says that somebody works on the node. */
   setMaintenance(name: string, under: boolean): Promise<void>;
@@ -32,7 +32,8 @@ export type Says =
   | { readonly [Key in keyof FencingStatement]?: FencingStatement[Key] | undefined }
   | ((statement: FencingStatement) => boolean);
 
-const LEASE_MILLISECONDS = 40_000;
+/** The start of an agent, and a look at its Node that fails on a busy machine and is repeated after 15 s. */
+const LEASE_MILLISECONDS = 60_000;
 const LEASES = `/apis/coordination.k8s.io/v1/namespaces/${FENCING_LEASE_NAMESPACE}/leases`;
 const PODS = `/api/v1/namespaces/${AGENT_NAMESPACE}/pods`;
 const TOKEN = `/api/v1/namespaces/${AGENT_NAMESPACE}/serviceaccounts/${AGENT_ACCOUNT}/token`;

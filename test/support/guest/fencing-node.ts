@@ -6,13 +6,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FencingStatement } from "../../../shared/domain/fencing-lease.ts";
 import type { CommandResult } from "../../rig/guest/command-line.ts";
 import { type Guest, startGuest } from "../../rig/guest/start-guest.ts";
+import { tailOf } from "../../rig/guest/until.ts";
 import { waitUntil } from "../../rig/wait.ts";
 import type { FencingCluster, Says } from "./fencing-cluster.ts";
 import { type Front, startFront } from "./fencing-front.ts";
 
-/** Twice G + interval, and a bit: the agent takes no shorter dog. */
+/** Twice G + interval: the agent takes no shorter dog. */
 export const W_SECONDS = 10;
-export const G_SECONDS = 3;
+export const G_SECONDS = 4;
 /** G may not be shorter than the time for a request, and that is what a busy machine needs now and then. */
 const SETTINGS: Settings = {
   FENCING_RENEW_SECONDS: "1",
@@ -25,11 +26,14 @@ export const LOCAL_MODE: Settings = { FENCING_MODE: "local" };
 
 /** As the init container loads it, with a shorter dog. */
 export const SOFTDOG = softdog(W_SECONDS);
+/** For a dog that the next agent must take over in time: on a busy machine its start takes a good part of W_SECONDS. */
+export const LONG_W_SECONDS = 20;
 export const RESET = /Kernel panic - not syncing: Software Watchdog Timer expired/;
 
-const LIFE_MILLISECONDS = 170_000;
-/** From one look at the device to the next, and as long again. */
-const STATE_MILLISECONDS = 15_000;
+/** Of a guest; a test of one life has as long. */
+export const LIFE_MILLISECONDS = 220_000;
+/** Three looks at the device, or two at the Node. */
+const STATE_MILLISECONDS = 30_000;
 
 export type Settings = Readonly<Record<string, string>>;
 
@@ -100,15 +104,16 @@ export async function startFencingNode(start: FencingNodeStart): Promise<Fencing
       await succeed(guest, `kill -${signal} $(cat /run/agent)`);
     },
     status: () => guest.run("node /agent/main.cjs status"),
-    waitForLog: (facts) =>
-      waitUntil(`the agent logs ${JSON.stringify(facts)}`, () => log().some((line) => holds(line, facts)), {
-        withinMilliseconds: STATE_MILLISECONDS,
-      }),
-    waitForLease: (says) => cluster.waitForLease(name, says),
-    waitForDog: (state) =>
-      waitUntil(`the dog is ${state}`, async () => (await dogState(guest)) === state, {
-        withinMilliseconds: STATE_MILLISECONDS,
-      }),
+    waitForLog: (facts) => {
+      const isLogged = () => log().some((line) => holds(line, facts));
+      const patience = { withinMilliseconds: STATE_MILLISECONDS };
+      return explained(guest, waitUntil(`the agent logs ${JSON.stringify(facts)}`, isLogged, patience));
+    },
+    waitForLease: (says) => explained(guest, cluster.waitForLease(name, says)),
+    waitForDog: (state) => {
+      const isSo = async () => (await dogState(guest)) === state;
+      return explained(guest, waitUntil(`the dog is ${state}`, isSo, { withinMilliseconds: STATE_MILLISECONDS }));
+    },
     async liveOn(seconds) {
       await guest.run(`sleep ${seconds}`, (seconds + 30) * 1000);
     },
@@ -135,7 +140,9 @@ function runScript({ name, settings, front }: FencingNodeStart & { readonly fron
   const lines = Object.entries({ ...SETTINGS, ...settings, ...own }).map(
     ([key, value]) => `export ${key}="\${${key}:-${value}}"`,
   );
-  return [...lines, "exec node /agent/main.cjs >/dev/console 2>&1", ""].join("\n");
+  // As the kubelet makes it for a hostPath volume.
+  const folder = "mkdir -p /var/lib/nodekeeper/fencing-agent";
+  return [...lines, folder, "exec node /agent/main.cjs >/dev/console 2>&1", ""].join("\n");
 }
 
 const RESTARTER = `
@@ -154,6 +161,16 @@ const assignments = (settings: Settings) =>
 async function succeed(guest: Guest, command: string): Promise<void> {
   const { exitCode, output } = await guest.run(command);
   if (exitCode !== 0) throw new Error(`running "${command}" in the guest: ${output}`);
+}
+
+/** What the agent logged is on the console: a test that waits for it in vain says why. */
+async function explained<T>(guest: Guest, waiting: Promise<T>): Promise<T> {
+  try {
+    return await waiting;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${reason}; ${tailOf(guest.console)}`, { cause });
+  }
 }
 
 async function dogState(guest: Guest): Promise<string> {
