@@ -12,7 +12,7 @@ import { GUEST_PROGRAMS } from "./packaged.mjs";
 
 /** Depends on the newest one. */
 const KERNELS = "linux-image-cloud-amd64";
-const MODULES = ["softdog", "virtio_pci", "virtio_net"];
+const MODULES = ["softdog", "virtio_pci", "virtio_net", "loop"];
 const PREFIX = "guest-kernel-";
 
 /**

@@ -51,8 +51,16 @@ async function place(tree: string, file: GuestFile): Promise<void> {
   await chmod(path, file.mode ?? 0o644);
 }
 
+let base: Promise<string> | undefined;
+
+/** Made once, also where two guests start at the same time: the one must not read what the other still writes. */
+function baseArchive(): Promise<string> {
+  base ??= makeBaseArchive();
+  return base;
+}
+
 /** Node with its libraries, busybox, and the kernel's modules: beside the kernel, named by the hash of what is in it. */
-async function baseArchive(): Promise<string> {
+async function makeBaseArchive(): Promise<string> {
   const kernel = programPath("guest-kernel");
   const contents = await baseContents(kernel);
   const path = join(kernel, `base-${await hashOf(contents)}.cpio`);
