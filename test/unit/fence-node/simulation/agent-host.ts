@@ -2,12 +2,13 @@
  * Runs the shipped agent on a machine: its state machine, its driver and its lease book, with the kubelet's restarts and
  * the crash file around them. It can be killed, stopped for any time, also right before it writes to the dog.
  */
+
+import type { ApiAnswer, ApiRequest } from "../../../../node-agent/api-server.ts";
 import { type Agent, createAgent } from "../../../../node-agent/fencing/agent.ts";
 import { CRASH_WINDOW_SECONDS } from "../../../../node-agent/fencing/crashes.ts";
 import { fieldsOf, textOf, textsOf } from "../../../../node-agent/fencing/fields.ts";
 import { createLeaseBook } from "../../../../node-agent/fencing/lease-book.ts";
-import type { Claim, ProtocolSettings, Step } from "../../../../node-agent/fencing/words.ts";
-import type { ApiAnswer, ApiRequest } from "../../../../node-agent/api-server.ts";
+import type { Claim, ProtocolSettings, State, Step } from "../../../../node-agent/fencing/words.ts";
 import { FENCING_ANNOTATION } from "../../../../shared/domain/fencing-lease.ts";
 import type { Chance } from "./chance.ts";
 import type { ClusterState, StoredLease } from "./cluster-state.ts";
@@ -28,6 +29,8 @@ export interface AgentHostParts {
   /** Of the kubelet, without which no container is started. */
   readonly kubeletGate: () => Gate;
   readonly wallClock: () => Date;
+  /** The API server took a write of its Lease. */
+  readonly onRenewal: () => void;
   /** Whether each tick is sent, also those from which nothing can follow. */
   readonly isDense: boolean;
 }
@@ -140,7 +143,13 @@ export class AgentHost {
     const nowMs = () => machine.nowMs;
     const id = `${name}/${++this.#processes}`;
     const call = (asked: ApiRequest) => this.#call(asked, process);
-    const leases = createLeaseBook({ api: { call }, nodeName: name, nodeUid: () => undefined, timeoutMs: REQUEST_MS, nowMs });
+    const leases = createLeaseBook({
+      api: { call },
+      nodeName: name,
+      nodeUid: () => undefined,
+      timeoutMs: REQUEST_MS,
+      nowMs,
+    });
     const device = machine.device(() => this.#feed(process));
     const agent = createAgent({
       ...{ step, settings, device, nowMs },
@@ -170,7 +179,10 @@ export class AgentHost {
 
   #feed(process: Process): void {
     const { machine } = this.#parts;
-    if (this.#feedStalls === 0) return machine.ping();
+    if (this.#feedStalls === 0) {
+      machine.ping();
+      return;
+    }
     process.gate.stop();
     this.#heldPing = () => machine.ping();
   }
@@ -232,10 +244,7 @@ export class AgentHost {
   #awaitTick(process: Process): void {
     const { timeline, machine, isDense } = this.#parts;
     const { nowMs } = machine;
-    const { renewAtMs, retryAtMs, feedAtMs, crashes, leaving } = process.agent.state;
-    const calmAtMs = crashes.kind === "counted" ? crashes.calmAtMs : 0;
-    const due = isDense ? [nowMs + 1] : [renewAtMs, retryAtMs, feedAtMs, calmAtMs, leaving?.untilMs ?? 0];
-    const next = Math.min(...due.filter((atMs) => atMs > nowMs));
+    const next = isDense ? nowMs + 1 : dueAfter(process.agent.state, nowMs);
     if (!Number.isFinite(next)) return;
     const ticks = Math.ceil((next - process.startedAtMs) / TICK_MS);
     const tickAtMs = process.startedAtMs + ticks * TICK_MS;
@@ -270,7 +279,7 @@ export class AgentHost {
 
   /** The API server on Leases. */
   #answer(method: ApiRequest["method"], body: unknown): ApiAnswer {
-    const { state, name, wallClock } = this.#parts;
+    const { state, name, wallClock, onRenewal } = this.#parts;
     const status = (code: number): ApiAnswer => ({ kind: "answered", status: code, body: "" });
     if (this.isForbidden > 0) return status(403);
     if (method === "GET") {
@@ -282,8 +291,16 @@ export class AgentHost {
     const base = uid !== undefined && resourceVersion !== undefined ? { uid, resourceVersion } : undefined;
     const statement = textsOf(metadata.annotations)[FENCING_ANNOTATION] ?? "";
     const lease = state.writeAgentLease({ name, statement, renewTime: wallClock(), base });
+    if (lease) onRenewal();
     return lease ? shown(method === "POST" ? 201 : 200, lease) : status(409);
   }
+}
+
+/** Monotonic time from which on a tick may change something, if nothing else happens before. */
+export function dueAfter({ renewAtMs, retryAtMs, feedAtMs, crashes, leaving }: State, nowMs: number): number {
+  const calmAtMs = crashes.kind === "counted" ? crashes.calmAtMs : 0;
+  const all = [renewAtMs, retryAtMs, feedAtMs, calmAtMs, leaving?.untilMs ?? 0];
+  return Math.min(...all.filter((atMs) => atMs > nowMs));
 }
 
 function shown(status: number, { uid, resourceVersion, annotations }: StoredLease): ApiAnswer {

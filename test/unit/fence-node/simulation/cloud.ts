@@ -1,5 +1,5 @@
 /** EC2: instances that are stopped, started and terminated, each of which takes its time, and answers that may be old. */
-import { InstancesUnavailable, SCALING_GROUP_TAG, type Instance } from "../../../../shared/ports/instances.ts";
+import { type Instance, InstancesUnavailable, SCALING_GROUP_TAG } from "../../../../shared/ports/instances.ts";
 import type { Chance } from "./chance.ts";
 import type { Machine } from "./machine.ts";
 import type { Timeline } from "./timeline.ts";

@@ -4,6 +4,8 @@ import type { Lease } from "../../../../shared/domain/lease.ts";
 import type { ClusterNode, NodeChange } from "../../../../shared/domain/node.ts";
 import type { ConfigMap } from "../../../../shared/ports/fencing-cluster.ts";
 
+export const START = new Date("2026-01-01T12:00:00Z");
+
 export interface StoredLease extends Lease {
   readonly uid: string;
 }
@@ -16,7 +18,9 @@ interface AgentWrite {
   readonly base: { readonly uid: string; readonly resourceVersion: string } | undefined;
 }
 
-export type NodeWrite = { readonly kind: "written"; readonly node: ClusterNode } | { readonly kind: "conflict" | "gone" };
+export type NodeWrite =
+  | { readonly kind: "written"; readonly node: ClusterNode }
+  | { readonly kind: "conflict" | "gone" };
 
 export class ClusterState {
   readonly nodes = new Map<string, ClusterNode>();
@@ -88,8 +92,16 @@ export class ClusterState {
   }
 }
 
+export function nodeObject(name: string, instanceId: string, bootId: string): Omit<ClusterNode, "resourceVersion"> {
+  return {
+    ...{ name, uid: `${name}/${instanceId}`, providerId: `aws:///eu-west-1a/${instanceId}`, bootId, ready: "True" },
+    ...{ labels: {}, annotations: {}, taints: [], unschedulable: false, createdAt: START },
+  };
+}
+
 type Texts = ClusterNode["labels"];
 
-function merged(texts: Texts, change: Texts = {}): Texts {
-  return Object.fromEntries(Object.entries({ ...texts, ...change }).filter(([, value]) => value !== undefined));
+function merged(texts: Texts, change: NodeChange["labels"] = {}): Texts {
+  const all = Object.entries({ ...texts, ...change });
+  return Object.fromEntries(all.flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])));
 }
