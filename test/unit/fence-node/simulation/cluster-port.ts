@@ -35,13 +35,17 @@ const REQUEST_MS = 3_000;
 export function runPorts(parts: RunPortParts): { cluster: FencingCluster; instances: StoppableInstances } {
   const { timeline, link, state, judge, gate, timeBudget, cachedNodes } = parts;
   /** When the API server last told this run of each Lease. */
-  const told = new Map<string, { agent: number; kubelet: number }>();
+  const told = new Map<string, { agent?: number; kubelet?: number }>();
   const tell = (kind: "agent" | "kubelet", name: string) => {
-    const times = told.get(name) ?? { agent: 0, kubelet: 0 };
+    const times = told.get(name) ?? {};
     times[kind] = timeline.nowMs;
     told.set(name, times);
   };
-  const lookedAtMs = (name: string) => Math.min(told.get(name)?.agent ?? 0, told.get(name)?.kubelet ?? 0);
+  /** Of the older of the Leases that it asked for; who never looked is taken to look right now, and to see all. */
+  const lookedAtMs = (name: string) => {
+    const { agent = timeline.nowMs, kubelet = timeline.nowMs } = told.get(name) ?? {};
+    return Math.min(agent, kubelet);
+  };
 
   let pending = 0;
 

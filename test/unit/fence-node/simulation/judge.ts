@@ -7,6 +7,9 @@ import type { Timeline } from "./timeline.ts";
 
 export type Step = "cordon" | "stop" | "delete pod" | "out-of-service" | "delete node";
 
+/** The words of the fault that matters most. */
+export const ALIVE = "was alive";
+
 export const COUNTED = [
   "pods deleted",
   "fenced by ec2",
@@ -97,7 +100,7 @@ export class Judge {
     this.counts["pods deleted"] += 1;
     const life = this.#livesOf(name).findLast(({ sinceMs }) => sinceMs <= nowMs);
     if (life === undefined || life.untilMs <= lookedAtMs) return;
-    if (life.sinceMs <= lookedAtMs) this.faults.push(`${name} was alive: ${at}`);
+    if (life.sinceMs <= lookedAtMs) this.faults.push(`${name} ${ALIVE}: ${at}`);
     else this.counts["back between look and deed"] += 1;
   }
 

@@ -91,7 +91,7 @@ export class Link {
     };
 
     if (troubles.refuses > 0)
-      return void timeline.after(1, () => settle({ kind: "unanswered", because: REFUSED_CONNECTION }));
+      return timeline.after(1, () => settle({ kind: "unanswered", because: REFUSED_CONNECTION }));
     const ms = this.#latency();
     if (ms > timeoutMs) timeOut();
     timeline.after(ms, () => {
