@@ -27,13 +27,17 @@ export const LOCAL_MODE: Settings = { FENCING_MODE: "local" };
 /** As the init container loads it, with a shorter dog. */
 export const SOFTDOG = softdog(W_SECONDS);
 /** For a dog that the next agent must take over in time: on a busy machine its start takes a good part of W_SECONDS. */
-export const LONG_W_SECONDS = 20;
+export const LONG_W_SECONDS = 30;
 export const RESET = /Kernel panic - not syncing: Software Watchdog Timer expired/;
 
 /** Of a guest; a test of one life has as long. */
 export const LIFE_MILLISECONDS = 220_000;
-/** Three looks at the device, or two at the Node. */
-const STATE_MILLISECONDS = 30_000;
+/** As long as for what the Lease says. */
+const STATE_MILLISECONDS = 60_000;
+
+/** Exit code of the subcommand. */
+const NO_ANSWER = 3;
+const STATUS_TRIES = 3;
 
 export type Settings = Readonly<Record<string, string>>;
 
@@ -56,7 +60,7 @@ export interface FencingNode extends AsyncDisposable {
   /** From now on one is started whenever the last has ended, as the kubelet does at first: without a pause. */
   keepAgentStarted(): Promise<void>;
   signalAgent(signal: "KILL" | "STOP" | "TERM"): Promise<void>;
-  /** The subcommand, run in the guest. */
+  /** The subcommand, run in the guest; again where the agent was too busy to answer it. */
   status(): Promise<CommandResult>;
   /** What agents logged so far, oldest first. */
   log(): readonly Readonly<Record<string, unknown>>[];
@@ -103,7 +107,7 @@ export async function startFencingNode(start: FencingNodeStart): Promise<Fencing
     async signalAgent(signal) {
       await succeed(guest, `kill -${signal} $(cat /run/agent)`);
     },
-    status: () => guest.run("node /agent/main.cjs status"),
+    status: () => askStatus(guest),
     waitForLog: (facts) => {
       const isLogged = () => log().some((line) => holds(line, facts));
       const patience = { withinMilliseconds: STATE_MILLISECONDS };
@@ -171,6 +175,14 @@ async function explained<T>(guest: Guest, waiting: Promise<T>): Promise<T> {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`${reason}; ${tailOf(guest.console)}`, { cause });
   }
+}
+
+async function askStatus(guest: Guest): Promise<CommandResult> {
+  let result: CommandResult | undefined;
+  for (let tries = 0; tries < STATUS_TRIES && (result === undefined || result.exitCode === NO_ANSWER); tries += 1)
+    result = await guest.run("node /agent/main.cjs status");
+  if (result === undefined) throw new Error("asking for the status: never tried");
+  return result;
 }
 
 async function dogState(guest: Guest): Promise<string> {
