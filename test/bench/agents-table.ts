@@ -20,7 +20,7 @@ const NAME_WIDTH = 36;
 const WIDTH = 11;
 
 export function tableOf({ seconds, load, watched, strikes }: Figures): string {
-  const { rows, lateness, renewalGaps } = watched;
+  const { rows, lateness, renewalGaps, failedRenewals } = watched;
   const [loadBefore, loadAfter] = load.map((each) => each.toFixed(1));
   return [
     `\n${cpus().length} processors; load ${loadBefore} at the start, ${loadAfter} at the end`,
@@ -39,6 +39,7 @@ export function tableOf({ seconds, load, watched, strikes }: Figures): string {
     ...lateness.map((each) => spreadLine(each.name, each)),
     line("\nfrom one to the next, ms", SPREAD),
     spreadLine("accepted renewals, due every 5,000", renewalGaps),
+    `${failedRenewals} renewals failed`,
     line("\nfrom the line to the strike, ms", [...SPREAD, "MiB left"]),
     ...strikes.map(({ mibPerSecond, fromLineToStrike, leastLeftMib, lineMib }) =>
       spreadLine(`at ${mibPerSecond} MiB/s`, fromLineToStrike, [`${leastLeftMib.toFixed(0)} of ${lineMib.toFixed(0)}`]),
