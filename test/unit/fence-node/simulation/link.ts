@@ -90,8 +90,10 @@ export class Link {
       });
     };
 
-    if (troubles.refuses > 0)
-      return timeline.after(1, () => settle({ kind: "unanswered", because: REFUSED_CONNECTION }));
+    if (troubles.refuses > 0) {
+      timeline.after(1, () => settle({ kind: "unanswered", because: REFUSED_CONNECTION }));
+      return;
+    }
     const ms = this.#latency();
     if (ms > timeoutMs) timeOut();
     timeline.after(ms, () => {
