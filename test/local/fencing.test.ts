@@ -249,7 +249,7 @@ describeReal("fencing, as it is deployed,", ["control plane", "emulator", "moto"
       ["never-proven", "hold-no-proof", "EC2 says running; no time rule: the policy asks for proof from EC2"],
       ["only-notified", "hold-no-proof", "a node in mode notify is cordoned and told, no more"],
       ["maintained", "hold-maintenance", "nodekeeper.dev/paused"],
-      ["made-anew", "hold-no-proof", "the policy never stops an instance"],
+      ["made-anew", "cordon", "the policy never stops an instance"],
     ])("of %s it says %s, and why", async (name, decision, because) => {
       const said = { decision, isDryRun: false, because: expect.stringContaining(because) };
       expect(await seen.decided(name)).toContainEqual(expect.objectContaining(said));

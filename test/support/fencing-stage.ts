@@ -59,23 +59,21 @@ export const podOf = (nodeName: string) => `app-${nodeName}`;
 
 export async function raiseFencingStage(): Promise<FencingStage> {
   await using onFailure = new AsyncDisposableStack();
-  const [cluster, moto] = await Promise.all([startCluster(), startMoto()]);
-  onFailure.use(cluster);
-  onFailure.use(moto);
+  const cluster = onFailure.use(await startCluster());
+  const moto = onFailure.use(await startMoto());
   const ec2 = new EC2Client(moto.clientConfig);
   onFailure.defer(() => ec2.destroy());
   const chronicle = onFailure.use(await keepChronicle(cluster));
   const agents = onFailure.use(playFencingAgents(cluster));
 
-  const [installation, instances] = await Promise.all([
-    install({
+  const instances = await populateStage(cluster, agents, ec2);
+  const installation = onFailure.use(
+    await install({
       kubeApi: { url: cluster.url, caPem: cluster.caPem, token: cluster.relayToken },
       policy: CAST_POLICY,
       functionEnv: { AWS_ENDPOINT_URL_EC2: moto.endpoint },
     }),
-    populateStage(cluster, agents, ec2),
-  ]);
-  onFailure.use(installation);
+  );
   if (installation.fenceNode === undefined) throw new Error("fence-node was not deployed");
 
   const running = onFailure.move();
