@@ -18,7 +18,8 @@ type State = Instance["state"];
 export class SimInstance {
   readonly #parts: SimInstanceParts;
   readonly #states: { readonly state: State; readonly sinceMs: number }[] = [{ state: "running", sinceMs: 0 }];
-  isForgotten = false;
+  /** Not listed: another account is asked, or EC2 has forgotten it. */
+  forgotten = 0;
 
   constructor(parts: SimInstanceParts) {
     this.#parts = parts;
@@ -63,7 +64,7 @@ export class SimInstance {
   /** A moment old, as answers of EC2 may be. */
   describe(): Instance | undefined {
     const { timeline, chance, id, isSpot, isOfGroup } = this.#parts;
-    if (this.isForgotten) return undefined;
+    if (this.forgotten > 0) return undefined;
     const atMs = timeline.nowMs - (chance.happens(0.3) ? chance.between(0, 3_000) : 0);
     const state = this.#states.findLast(({ sinceMs }) => sinceMs <= atMs)?.state ?? "running";
     return { id, state, isSpot, tags: isOfGroup ? { [SCALING_GROUP_TAG]: "workers" } : {} };

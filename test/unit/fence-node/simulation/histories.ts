@@ -23,6 +23,7 @@ export const NODE_TROUBLES = [
   "power lost",
   "instance stopped",
   "instance terminated",
+  "instance not listed",
   "wall clock steps",
   "made anew under its name",
 ] as const;
@@ -155,8 +156,33 @@ export function histories(family: Family, kinds = kindsIn(family)): fc.Arbitrary
   const kind = fc.oneof(...kinds.map((one) => ({ weight: WEIGHTS[one] ?? USUAL_WEIGHT, arbitrary: fc.constant(one) })));
   const trouble = fc.record<Trouble>({ kind, node: fc.nat(1), atSeconds: times, forSeconds: durations });
   const troubles = fc.array(trouble, { minLength: 1, maxLength: 6, size: "max" });
-  return fc.record({ setup: SETUPS[family], troubles });
+  return fc.record({ setup: SETUPS[family], troubles }).map(withinItsTrust);
 }
+
+/** The shorter bound trusts that no feed comes later than G after its renewal, which who is stopped in between can't keep. */
+function withinItsTrust({ setup, troubles }: History): History {
+  if (setup.bound === "3W") return { setup, troubles };
+  const trusted = (trouble: Trouble): Trouble =>
+    trouble.kind === "agent stopped before it feeds" ? { ...trouble, kind: "agent stopped" } : trouble;
+  return { setup, troubles: troubles.map(trusted) };
+}
+
+/** As late as a dog can be fed: a feed that hangs until the dog is about to bark, then a crash when it is again. */
+export const latestFeeds: fc.Arbitrary<History> = fc
+  .tuple(
+    SETUPS["time rule"],
+    fc.integer({ min: 40, max: 50 }),
+    fc.integer({ min: 45, max: 60 }),
+    fc.integer({ min: 135, max: 165 }),
+  )
+  .map(([setup, hangsAt, hangsFor, crashesAt]) => ({
+    setup: { ...setup, bound: "3W", mode: "watchdog", nodes: 1, isStatic: false, clockRate: 0.99 },
+    troubles: [
+      { kind: "agent stopped before it feeds", node: 0, atSeconds: hangsAt, forSeconds: hangsFor },
+      { kind: "cut off", node: 0, atSeconds: 50, forSeconds: 420 },
+      { kind: "agent crashes", node: 0, atSeconds: crashesAt, forSeconds: 1 },
+    ],
+  }));
 
 const CUTS = ["cut off", "cut off, connections refused", "requests vanish", "answers vanish"] as const;
 /** A dog that is fed on renewals only resets a node that is cut off for longer: then it isn't one that was fine. */

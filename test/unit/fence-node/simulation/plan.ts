@@ -107,6 +107,9 @@ function switchOf({ kind, forSeconds }: Trouble, node: SimNode, world: World): S
       () => forSeconds < FOR_GOOD_SECONDS && node.instance?.start(),
     ),
     "instance terminated": once(() => node.instance?.end("terminate")),
+    "instance not listed": (by) => {
+      if (instance) instance.forgotten += by;
+    },
     "wall clock steps": once(() => {
       machine.wallOffsetMs += world.chance.between(-300_000, 300_000);
     }),

@@ -1,6 +1,6 @@
 /** No pod is deleted before its node is dead, where a dog that must have barked is proof: searched, not argued. */
 import { expect, test } from "vitest";
-import { histories, kindsIn } from "./histories.ts";
+import { histories, kindsIn, latestFeeds } from "./histories.ts";
 import { findFault, findNoFault, HISTORIES } from "./search.ts";
 import type { Shipped } from "./world.ts";
 import {
@@ -46,5 +46,13 @@ test.each<Wrong>([
 ])("the search finds a pod deleted before its node was dead, for $name", async ({ name, variant, kinds }) => {
   const { inHistory, fault } = await findFault(histories(FAMILY, kinds), variant, WITHIN);
   console.log(`${name}: found in history ${inHistory}: ${fault}`);
+  expect(inHistory).toBeGreaterThan(0);
+});
+
+test("T_safe by the bound 3W outlasts the latest feed and the ping of a crash, and the bound G+2W doesn't", async () => {
+  const { counts } = await findNoFault(latestFeeds, { count: 300 });
+  expect(counts["fenced by watchdog"]).toBeGreaterThan(0);
+  const { inHistory } = await findFault(latestFeeds, { fencing: { bound: "G+2W" } }, WITHIN);
+  console.log(`the bound G+2W, where a feed may hang: found in history ${inHistory}`);
   expect(inHistory).toBeGreaterThan(0);
 });
