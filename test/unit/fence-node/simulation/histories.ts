@@ -137,8 +137,8 @@ const USUAL_WEIGHT = 2;
 
 /** On a grid too: what does harm is mostly two things at once. */
 const times = fc.oneof(
-  fc.integer({ min: 15, max: 100 }),
-  fc.integer({ min: 2, max: 10 }).map((step) => 10 * step),
+  fc.integer({ min: 15, max: 80 }),
+  fc.integer({ min: 2, max: 8 }).map((step) => 10 * step),
 );
 const durations = fc.oneof(
   fc.integer({ min: 1, max: 20 }),

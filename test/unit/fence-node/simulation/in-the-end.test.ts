@@ -38,6 +38,6 @@ test("ticks of the agent that are left out would have changed nothing", async ()
   const property = fc.asyncProperty(histories("time rule"), async (history) => {
     await new World(history, { ...SHIPPED, step: watched, isDense: true }).live();
   });
-  await fc.assert(property, { numRuns: 25, seed: 7 });
+  await fc.assert(property, { numRuns: 10, seed: 7 });
   expect(leftOut).toBeGreaterThan(1_000);
 });

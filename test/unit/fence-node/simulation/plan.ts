@@ -5,7 +5,7 @@ import type { SimNode } from "./sim-node.ts";
 import type { World } from "./world.ts";
 
 /** After the last trouble has begun: longer than T_safe, and than what it takes to stop an instance. */
-const AFTERMATH_SECONDS = 330;
+const AFTERMATH_SECONDS = 310;
 const CALM_SECONDS = 60;
 /** What lasts longer than that doesn't end. */
 const FOR_GOOD_SECONDS = 300;

@@ -47,6 +47,8 @@ export class Timeline {
   }
 
   async runTo(endMs: number, isOver: () => boolean): Promise<void> {
+    // The process has other things to do too, once in a while.
+    await new Promise((resolve) => setImmediate(resolve));
     for (let events = 0; ; events++) {
       if (events > MAX_EVENTS) throw new Error(`more than ${MAX_EVENTS} events before ${this.nowMs} ms`);
       const next = this.#heap[0];
@@ -60,8 +62,8 @@ export class Timeline {
 
   async #settle(): Promise<void> {
     this.#promisesMoved = false;
-    // All microtasks run before it, however many they make.
-    await new Promise((resolve) => setImmediate(resolve));
+    // All microtasks run before it, however many they make: https://nodejs.org/api/process.html#processnexttickcallback-args
+    await new Promise<void>((resolve) => process.nextTick(resolve));
     for (const deed of this.#afterwards.splice(0)) deed();
   }
 
