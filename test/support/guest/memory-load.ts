@@ -41,7 +41,10 @@ export function hogCommand({ upToMib, mibPerSecond, untilAvailableMib = 0, slowB
  */
 export const FORK_BOMB = "sh /guest/bomb & sh /guest/bomb & sleep 1000\n";
 export const FORK_BOMB_FILE = "/guest/bomb";
-const VARIABLES = [..."ABCDEFGHIJKLMN"].map((name) => `${name}=$x`).join(" ");
+const VARIABLES = "ABCDEFGHIJKLMN"
+  .split("")
+  .map((name) => `${name}=$x`)
+  .join(" ");
 export const LIGHT_FORK_BOMB = `x=$(head -c 100000 /dev/zero | tr "\\0" x); export ${VARIABLES}; sh ${FORK_BOMB_FILE}`;
 
 /** As a kubelet with the systemd driver and containerd lays them out. */
