@@ -68,7 +68,10 @@ function fencesOf(cluster: string): IWidget[] {
     new GraphWidget({
       title: `${fn}: silence`,
       width: 12,
-      left: [own(FENCING_METRICS.suspected, "nodes suspected", "max")],
+      left: [
+        own(FENCING_METRICS.suspected, "nodes suspected", "max"),
+        own(FENCING_METRICS.reachable, "reachable without their kubelet", "max"),
+      ],
       right: [own(FENCING_METRICS.silentShare, "share of silent Leases", "max")],
     }),
     new GraphWidget({
