@@ -28,16 +28,6 @@ export default defineConfig({
       { test: { name: "contract", include: ["test/contract/**/*.test.ts"], ...alone, ...turn(2) } },
       { test: { name: "integration", include: ["test/integration/**/*.test.ts"], ...alone, ...turn(2) } },
       { test: { name: "local", include: ["test/local/**/*.test.ts"], ...alone, ...patient, ...turn(2) } },
-      // The simulation of fencing once more, with 100,000 histories instead of some hundred.
-      {
-        test: {
-          name: "proof",
-          include: ["test/unit/fence-node/simulation/*.test.ts"],
-          env: { FENCING_HISTORIES: "40000" },
-          testTimeout: 1_200_000,
-          ...turn(4),
-        },
-      },
       // An emulated machine takes a whole processor: of the tests that may run at the same time, two do.
       {
         test: {

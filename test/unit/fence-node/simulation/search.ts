@@ -5,8 +5,8 @@ import { ALIVE, COUNTED, type Counts, noCounts } from "./judge.ts";
 import { SHIPPED, type Shipped, World } from "./world.ts";
 
 /**
- * How many histories are lived through: few where the search is only to be known to work, and always the same; the proof
- * (vitest project `proof`) asks for many, each time others.
+ * How many histories are lived through: few where the search is only to be known to work, and always the same; a proof
+ * asks for many by this variable, each time others.
  */
 const ASKED = process.env.FENCING_HISTORIES;
 export const HISTORIES = Number(ASKED ?? 200);
