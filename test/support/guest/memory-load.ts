@@ -35,18 +35,6 @@ export function hogCommand({ upToMib, mibPerSecond, untilAvailableMib = 0, slowB
   return `echo ${oomScoreAdj} >/proc/self/oom_score_adj; ${run}; true`;
 }
 
-/**
- * A file for the shell: each process starts two more of its kind, and each has more than a megabyte of environment, which
- * the kernel copies for it. How many there may be is `pids.max` of the cgroup.
- */
-export const FORK_BOMB = "sh /guest/bomb & sh /guest/bomb & sleep 1000\n";
-export const FORK_BOMB_FILE = "/guest/bomb";
-const VARIABLES = "ABCDEFGHIJKLMN"
-  .split("")
-  .map((name) => `${name}=$x`)
-  .join(" ");
-export const LIGHT_FORK_BOMB = `x=$(head -c 100000 /dev/zero | tr "\\0" x); export ${VARIABLES}; sh ${FORK_BOMB_FILE}`;
-
 /** As a kubelet with the systemd driver and containerd lays them out. */
 export function cgroupOf({ uid, containerId, isGuaranteed }: MemoryPod): string {
   const id = uid.replaceAll("-", "_");
