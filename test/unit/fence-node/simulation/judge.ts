@@ -80,6 +80,10 @@ export class Judge {
     return this.#livesOf(name).at(-1)?.untilMs === Number.POSITIVE_INFINITY;
   }
 
+  livedAt(name: string, atMs: number): boolean {
+    return this.#livesOf(name).some(({ sinceMs, untilMs }) => sinceMs <= atMs && atMs <= untilMs);
+  }
+
   renewed(name: string): void {
     const times = this.#renewals.get(name);
     if (times === undefined) this.#renewals.set(name, [this.#timeline.nowMs]);

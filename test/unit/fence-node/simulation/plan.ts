@@ -6,7 +6,7 @@ import type { World } from "./world.ts";
 
 /** After the last trouble has begun: longer than T_safe, and than what it takes to stop an instance. */
 const AFTERMATH_SECONDS = 310;
-const CALM_SECONDS = 60;
+const CALM_SECONDS = 45;
 /** What lasts longer than that doesn't end. */
 const FOR_GOOD_SECONDS = 300;
 

@@ -4,6 +4,7 @@ import type { Fact } from "../../../../functions/fence-node/facts.ts";
 import { type FenceTools, Memory } from "../../../../functions/fence-node/tools.ts";
 import type { Policy } from "../../../../shared/domain/policy.ts";
 import type { Clock } from "../../../../shared/ports/clock.ts";
+import { isClusterError } from "../../../../shared/ports/cluster.ts";
 import type { Chance } from "./chance.ts";
 import { type RunPortParts, runPorts } from "./cluster-port.ts";
 import { START } from "./cluster-state.ts";
@@ -130,7 +131,7 @@ export class Scheduler {
     if (fact.kind === "fenced") counts[`fenced by ${fact.proof}`] += 1;
     if (fact.kind === "decided" && fact.decision === "report") counts.reported += 1;
     if (fact.kind === "decided" && fact.decision === "hold-brake") counts["held by a brake"] += 1;
-    if (fact.kind === "step-failed") this.errors.push(fact.error);
+    if (fact.kind === "step-failed" && !isClusterError(fact.error)) this.errors.push(fact.error);
     if (fact.kind === "decided") judge.say(`${fact.nodeName}: ${fact.decision}: ${fact.because}`);
   }
 }

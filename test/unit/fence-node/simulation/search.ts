@@ -28,7 +28,7 @@ interface Wanted {
 }
 
 /** @throws with the history, made as short as possible, what happened in it, and the seed. */
-export async function findNoFault<H extends History>(histories: fc.Arbitrary<H>, wanted: Wanted): Promise<Search> {
+export async function findNoFault(histories: fc.Arbitrary<History>, wanted: Wanted): Promise<Search> {
   const counts = noCounts();
   let lived = 0;
   const property = fc.asyncProperty(histories, async (history) => {

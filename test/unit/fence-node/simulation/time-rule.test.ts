@@ -54,7 +54,7 @@ test.each<Wrong>([
 });
 
 test("T_safe by the bound 3W outlasts the latest feed and the ping of a crash, and the bound G+2W doesn't", async () => {
-  const { counts } = await findNoFault(latestFeeds, { count: Math.ceil(HISTORIES / 4) });
+  const { counts } = await findNoFault(latestFeeds, { count: Math.ceil(HISTORIES / 10) });
   expect(counts["fenced by watchdog"]).toBeGreaterThan(0);
   const { inHistory } = await findFault(latestFeeds, { fencing: { bound: "G+2W" } }, WITHIN);
   console.log(`the bound G+2W, where a feed may hang: found in history ${inHistory}`);
