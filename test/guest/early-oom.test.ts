@@ -2,12 +2,14 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { describeReal } from "../rig/real-parts.ts";
 import { waitUntil } from "../rig/wait.ts";
-import { cgroupOf, hogCommand } from "../support/guest/memory-load.ts";
+import { cgroupOf, FORK_BOMB_FILE, hogCommand } from "../support/guest/memory-load.ts";
 import { KERNEL_KILLS, MEMORY_LIFE_MILLISECONDS } from "../support/guest/memory-node.ts";
 import { type MemorySuite, startMemorySuite } from "../support/guest/memory-suite.ts";
 
 /** More than the node has. */
 const LEAK = { upToMib: 2_000, mibPerSecond: 30 };
+/** As a kubelet's podPidsLimit. */
+const MAX_PROCESSES = 1_000;
 
 vi.setConfig({ testTimeout: MEMORY_LIFE_MILLISECONDS });
 
@@ -80,6 +82,30 @@ describeReal("a node with early-oom", ["control plane", "guest"], () => {
     await pause(20_000);
     expect(node.log().map(({ message }) => message)).not.toContain("strike");
     expect(await node.processesOf("reader")).toBeGreaterThan(0);
+  });
+
+  it.concurrent("ends a fork bomb as a whole, and nobody else", async () => {
+    await using node = await suite.startNode({
+      name: "bombed",
+      pods: { bomb: { requestMib: 10 }, bystander: { requestMib: 300 } },
+    });
+    await node.hog("bystander", { upToMib: 250, mibPerSecond: 100 });
+    const isTaken = async () => (await node.availableMib()) < 250;
+    await waitUntil("the bystander has its memory", isTaken, { withinMilliseconds: 60_000 });
+    await node.guest.run(`echo ${MAX_PROCESSES} >${cgroupOf(node.pod("bomb"))}/pids.max`);
+    await node.runIn("bomb", `sh ${FORK_BOMB_FILE}`);
+    const strike = await node.waitForLog("strike");
+    expect(strike).toMatchObject({ mode: "userspace", rule: "A", pod: "default/bombed-bomb" });
+    expect(strike.processCount).toBeGreaterThan(40);
+    expect(strike.processCount).toBeLessThan(MAX_PROCESSES);
+    await node.waitForLog("strike took effect");
+    // None of them was quick enough to go on.
+    expect(await node.processesOf("bomb")).toBe(0);
+    await pause(20_000);
+    expect(await node.processesOf("bomb")).toBe(0);
+    expect(node.log().filter(({ message }) => message === "strike")).toHaveLength(1);
+    expect(await node.processesOf("bystander")).toBeGreaterThan(0);
+    expect(await node.kernelKills()).toBe(0);
   });
 
   it.concurrent("takes a Guaranteed pod that leaks rather than a large service of the system", async () => {

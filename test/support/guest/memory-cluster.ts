@@ -10,11 +10,14 @@ export interface MemoryPod {
   /** Of its one container. */
   readonly containerId: string;
   readonly isGuaranteed: boolean;
+  readonly cpuRequestMilli: number;
 }
 
 export interface PodWish {
   readonly name: string;
   readonly requestMib: number;
+  /** Default: 10. */
+  readonly cpuRequestMilli?: number;
   /** Limits are the requests. Default: false. */
   readonly isGuaranteed?: boolean;
 }
@@ -45,8 +48,9 @@ export async function startMemoryCluster(): Promise<MemoryCluster> {
   const running = onFailure.move();
   const { api } = cluster;
 
-  async function makePod(node: string, namespace: string, { name, requestMib, isGuaranteed = false }: PodWish) {
-    const memory = { cpu: "10m", memory: `${requestMib}Mi` };
+  async function makePod(node: string, namespace: string, wish: PodWish) {
+    const { name, requestMib, cpuRequestMilli = 10, isGuaranteed = false } = wish;
+    const memory = { cpu: `${cpuRequestMilli}m`, memory: `${requestMib}Mi` };
     const resources = { requests: memory, ...(isGuaranteed ? { limits: memory } : {}) };
     const path = `/api/v1/namespaces/${namespace}/pods/${node}-${name}`;
     await cluster.apply({
@@ -67,7 +71,7 @@ export async function startMemoryCluster(): Promise<MemoryCluster> {
     const body = { status: { phase: "Running", containerStatuses } };
     const patched = await api.call({ method: "PATCH", path: `${path}/status`, body });
     if (patched.status !== 200) throw new Error(`telling the container of ${path}: ${JSON.stringify(patched.body)}`);
-    return { name: `${node}-${name}`, uid, containerId, isGuaranteed };
+    return { name: `${node}-${name}`, uid, containerId, isGuaranteed, cpuRequestMilli };
   }
 
   return {
@@ -75,7 +79,9 @@ export async function startMemoryCluster(): Promise<MemoryCluster> {
     caPem: cluster.caPem,
     async addNode(name) {
       await cluster.apply({ apiVersion: "v1", kind: "Node", metadata: { name } });
-      const ownPod = await makePod(name, AGENT_NAMESPACE, { name: "agent", requestMib: 128, isGuaranteed: true });
+      // What the DaemonSet asks for.
+      const wish = { name: "agent", requestMib: 224, cpuRequestMilli: 100 };
+      const ownPod = await makePod(name, AGENT_NAMESPACE, wish);
       const spec = { boundObjectRef: { apiVersion: "v1", kind: "Pod", name: ownPod.name, uid: ownPod.uid } };
       const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec };
       const path = `/api/v1/namespaces/${AGENT_NAMESPACE}/serviceaccounts/${AGENT_ACCOUNT}/token`;

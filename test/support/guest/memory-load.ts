@@ -35,6 +35,13 @@ export function hogCommand({ upToMib, mibPerSecond, untilAvailableMib = 0, slowB
   return `echo ${oomScoreAdj} >/proc/self/oom_score_adj; ${run}; true`;
 }
 
+/**
+ * A file for the shell: each process takes memory, by a `dd` that fills its buffer for nobody to read, and starts one more
+ * of its kind about every six seconds. Without the wait it is the emulated processor that decides who comes first.
+ */
+export const FORK_BOMB_FILE = "/guest/bomb";
+export const FORK_BOMB = `dd if=/dev/zero bs=8M | while usleep $((RANDOM * 400)); do sh ${FORK_BOMB_FILE} & done\n`;
+
 /** As a kubelet with the systemd driver and containerd lays them out. */
 export function cgroupOf({ uid, containerId, isGuaranteed }: MemoryPod): string {
   const id = uid.replaceAll("-", "_");
@@ -53,5 +60,12 @@ export function makeCgroup(pod: MemoryPod): string {
   return [
     `mkdir -p ${path}`,
     ...parents.map((parent) => `echo "+cpu +memory +pids" >${parent}/cgroup.subtree_control`),
+    `echo ${cpuWeight(pod)} >${path}/../cpu.weight`,
   ].join(" && ");
+}
+
+/** As container runtimes make it from a request, by way of the shares of cgroup v1, which a kubelet counts in. */
+function cpuWeight({ cpuRequestMilli }: MemoryPod): number {
+  const shares = Math.max(Math.floor((cpuRequestMilli * 1024) / 1000), 2);
+  return 1 + Math.floor(((shares - 2) * 9999) / 262142);
 }

@@ -2,7 +2,7 @@
 import { type Guest, startGuest } from "../../rig/guest/start-guest.ts";
 import { waitUntil } from "../../rig/wait.ts";
 import type { MemoryCluster, MemoryPod, PodWish } from "./memory-cluster.ts";
-import { cgroupOf, HOG, HOG_FILE, type Hog, hogCommand, makeCgroup } from "./memory-load.ts";
+import { cgroupOf, FORK_BOMB, FORK_BOMB_FILE, HOG, HOG_FILE, type Hog, hogCommand, makeCgroup } from "./memory-load.ts";
 
 /** Three minutes of steady load, and twice what else the longest of the tests takes. */
 export const MEMORY_LIFE_MILLISECONDS = 500_000;
@@ -77,6 +77,7 @@ export async function startMemoryNode<Name extends string>(start: MemoryNodeStar
         { content: token, to: "/agent/api/token" },
         { content: cluster.caPem, to: "/agent/api/ca.crt" },
         { content: HOG, to: HOG_FILE },
+        { content: FORK_BOMB, to: FORK_BOMB_FILE },
         {
           content: [
             ...exports,
