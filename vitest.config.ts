@@ -39,6 +39,17 @@ export default defineConfig({
           ...turn(3),
         },
       },
+      // The simulation of fencing once more, with 100,000 histories instead of some hundred.
+      {
+        test: {
+          name: "proof",
+          include: ["test/unit/fence-node/simulation/*.test.ts"],
+          env: { FENCING_HISTORIES: "37500" },
+          testTimeout: 1_200_000,
+          maxWorkers: 2,
+          ...turn(4),
+        },
+      },
     ],
   },
 });
