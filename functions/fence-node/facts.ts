@@ -24,8 +24,9 @@ export type Fact =
       /** Why nothing was begun for some that are suspected. */
       readonly heldBecause: string | undefined;
     }
+  /** The cluster didn't answer, or the observations are of a version that we don't know. */
   | { readonly kind: "pass-failed"; readonly because: string }
-  /** Another run writes the observations, or they are of a version that we don't know. */
+  /** Another run writes the observations, or there is no time left. */
   | { readonly kind: "run-ended"; readonly because: string }
   | { readonly kind: "fenced"; readonly nodeName: string; readonly proof: Proof["kind"]; readonly pods: number }
   /** The world moved in the middle: what was left to do isn't done. */

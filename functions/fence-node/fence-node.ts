@@ -50,9 +50,10 @@ export async function fenceNodes(tools: FenceTools): Promise<void> {
     }
     // Counted from the look itself: the reading before it takes its time too, and two looks that are closer are one.
     const lookedAt = passed.kind === "observed" ? passed.pass.askedAt : startedAt;
-    const next = lookedAt.getTime() + OBSERVATION_SECONDS * 1_000 + TIMER_MS;
-    if (next + PASS_MS > endsAt.getTime()) return;
-    await clock.sleep(Math.max(0, next - clock.now().getTime()), timeBudget);
+    const now = clock.now().getTime();
+    const next = Math.max(lookedAt.getTime() + OBSERVATION_SECONDS * 1_000 + TIMER_MS, now);
+    if (timeBudget.aborted || next + PASS_MS > endsAt.getTime()) return;
+    await clock.sleep(next - now, timeBudget);
   }
 }
 
@@ -84,7 +85,7 @@ async function tryPass(before: Run | undefined, tools: FenceTools): Promise<Pass
 async function begin(tools: FenceTools): Promise<Run | undefined> {
   const [reading, nodes] = await Promise.all([readObservations(tools.cluster), tools.cluster.listNodes()]);
   if (reading.kind === "unknown") {
-    tools.note({ kind: "run-ended", because: reading.because });
+    tools.note({ kind: "pass-failed", because: reading.because });
     return undefined;
   }
   const { failedAt } = tools.memory;
@@ -102,10 +103,15 @@ async function write(observations: Observations, run: Run, tools: FenceTools): P
 
 /** Written down at once if that is possible, else with the next pass; and this process remembers it for the next run. */
 async function failed(run: Run | undefined, error: unknown, tools: FenceTools): Promise<Passed> {
+  const because = error instanceof Error ? error.message : "unknown";
+  if (tools.timeBudget.aborted) {
+    // Says nothing of the cluster: were it away, the requests before this one would have failed by their own limits.
+    tools.note({ kind: "run-ended", because: `its time was over in the middle of a pass: ${because}` });
+    return { kind: "over" };
+  }
   const at = tools.clock.now();
   tools.memory.failedAt = at;
-  tools.note({ kind: "pass-failed", because: error instanceof Error ? error.message : "unknown" });
-  if (tools.timeBudget.aborted) return { kind: "over" };
+  tools.note({ kind: "pass-failed", because });
   if (run === undefined) return { kind: "failed", run };
   const observations = rememberFailure(run.observations, at);
   try {

@@ -28,7 +28,9 @@ export async function takeSteps(given: Case, tools: FenceTools): Promise<void> {
   try {
     for (let step = 1; step <= MAX_STEPS; step++) if (!(await takeStep(given, tools))) return;
   } catch (error) {
-    tools.note({ kind: "step-failed", nodeName: given.node.name, error });
+    const nodeName = given.node.name;
+    if (tools.timeBudget.aborted) tools.note({ kind: "fencing-stopped", nodeName, because: "the run's time is over" });
+    else tools.note({ kind: "step-failed", nodeName, error });
   }
 }
 

@@ -73,13 +73,9 @@ function writeMetrics(fact: Fact, metrics: Metrics): void {
         .addMetric("fencingDecisionsMade", MetricUnit.Count, 1);
       return;
     case "instance-not-ended":
-      count("instancesNotEnded");
-      return;
     case "deletion-failed":
-      count("fencingDeletionsFailed");
-      return;
     case "step-failed":
-      count("stepsFailed");
+      count(FENCING_METRICS.stepsFailed);
       return;
     case "run-ended":
     case "fencing-stopped":

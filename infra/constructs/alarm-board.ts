@@ -14,6 +14,7 @@ export type RunbookPage =
   | "events-lost"
   | "fencing-held-back"
   | "fencing-blind"
+  | "fencing-stuck"
   | "schedule-stopped";
 
 export interface AlarmSpec {

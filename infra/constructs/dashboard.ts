@@ -85,6 +85,7 @@ function fencesOf(cluster: string): IWidget[] {
         ),
         own(FENCING_METRICS.heldByBrake, "held back", "sum"),
         own(FENCING_METRICS.passesFailed, "failed passes", "sum"),
+        own(FENCING_METRICS.stepsFailed, "failed steps", "sum"),
       ],
     }),
   ];

@@ -27,6 +27,8 @@ const FN = "fence-node";
 const TIMEOUT = Duration.seconds(58);
 /** Within so long, a pass that fails is a hiccup; three of them are a pattern. */
 const BLIND = { passes: 3, within: Duration.minutes(5) };
+/** What fails once is tried again in the next pass. */
+const STUCK = { steps: 3, within: Duration.minutes(5) };
 
 export class Fencing extends Construct {
   readonly fenceNode: NodeFunction;
@@ -73,7 +75,7 @@ export class Fencing extends Construct {
     });
     alarms.add({
       subject: FN,
-      meaning: "fence-node can't read the Leases: until it can, no dead node is noticed.",
+      meaning: "fence-node can't read the Leases, or its own observations: until it can, no dead node is noticed.",
       runbook: "fencing-blind",
       metric: ownMetric({
         cluster,
@@ -83,6 +85,20 @@ export class Fencing extends Construct {
         period: BLIND.within,
       }),
       threshold: BLIND.passes,
+    });
+    alarms.add({
+      subject: FN,
+      meaning:
+        "What fence-node does about a dead node fails again and again: an instance isn't ended, or a pod isn't deleted.",
+      runbook: "fencing-stuck",
+      metric: ownMetric({
+        cluster,
+        fn: FN,
+        name: FENCING_METRICS.stepsFailed,
+        statistic: "sum",
+        period: STUCK.within,
+      }),
+      threshold: STUCK.steps,
     });
   }
 }

@@ -65,6 +65,7 @@ export function isTransient(failure: Failure): boolean {
 
 /** The error to throw for a failure that no union of the port has a word for. `doing`: gerund and object. */
 export function asClusterError(error: unknown, doing: string): ClusterUnavailable | ClusterRefused {
+  if (error instanceof ClusterRefused) return new ClusterRefused(`${doing}: ${error.message}`);
   const failure = failureOf(error);
   const because = describeFailure(failure);
   const cause = causeOf(error);

@@ -21,8 +21,9 @@ export function endRequests(core: CoreV1Api, storage: StorageV1Api): EndRequests
 
     listVolumeAttachments: (nodeName) =>
       asking("listing volume attachments", async () => {
-        const attachments = await listPages((page) => storage.listVolumeAttachment(page));
-        return attachments.map(toVolumeAttachment).filter((one) => one.nodeName === nodeName);
+        const ofNode = (one: V1VolumeAttachment) =>
+          one.spec.nodeName === nodeName ? toVolumeAttachment(one) : undefined;
+        return await listPages((page) => storage.listVolumeAttachment(page), ofNode);
       }),
 
     deleteVolumeAttachment: ({ name, uid }) =>

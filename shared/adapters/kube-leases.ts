@@ -10,8 +10,7 @@ export function leaseRequests(coordination: CoordinationV1Api): Pick<FencingClus
   return {
     listLeases: (namespace) =>
       asking(`listing leases in ${namespace}`, async () => {
-        const leases = await listPages((page) => coordination.listNamespacedLease({ namespace, ...page }));
-        return leases.map(toLease);
+        return await listPages((page) => coordination.listNamespacedLease({ namespace, ...page }), toLease);
       }),
 
     async findLease(namespace, name) {

@@ -6,9 +6,7 @@ import { INSTANCE_ID_LABEL } from "../domain/keys.ts";
 import type { Cluster, NodePatchAnswer } from "../ports/cluster.ts";
 import { asClusterError, asking, codeOf, describeFailure, type Failure, failureOf } from "./kube-answers.ts";
 import { toMergePatch, toNode } from "./kube-objects.ts";
-
-/** A resourceVersion: "answer from your watch cache". A `limit` has no effect beside it. */
-export const FROM_CACHE = "0";
+import { listPages } from "./kube-pages.ts";
 
 type NodeRequests = Pick<Cluster, "listNodesByInstanceId" | "listNodes" | "findNode" | "patchNode">;
 
@@ -22,11 +20,7 @@ export function nodeRequests(core: CoreV1Api): NodeRequests {
         return items.map(toNode);
       }),
 
-    listNodes: () =>
-      asking("listing nodes", async () => {
-        const { items } = await core.listNode({ resourceVersion: FROM_CACHE });
-        return items.map(toNode);
-      }),
+    listNodes: () => asking("listing nodes", () => listPages((page) => core.listNode(page), toNode)),
 
     async findNode(name) {
       try {

@@ -1,12 +1,13 @@
 /** What the port `Cluster` asks about Pods and their budgets, as requests to the Kubernetes API. */
-import type { CoreV1Api, PolicyV1Api } from "@kubernetes/client-node/dist/gen/index.js";
+import type { CoreV1Api, PolicyV1Api, V1PodDisruptionBudget } from "@kubernetes/client-node/dist/gen/index.js";
 import type { Cluster } from "../ports/cluster.ts";
 import { asking } from "./kube-answers.ts";
 import { readDeletionFailure, readEvictionFailure } from "./kube-evictions.ts";
-import { FROM_CACHE } from "./kube-nodes.ts";
 import { selects, toPod } from "./kube-objects.ts";
 import { listPages } from "./kube-pages.ts";
 
+/** A resourceVersion: "answer from your watch cache". A `limit` has no effect beside it. */
+const FROM_CACHE = "0";
 /** A grace of 0 would be a force deletion, which breaks the promise of at most one pod of a name. */
 const MIN_GRACE_SECONDS = 1;
 
@@ -17,8 +18,7 @@ export function podRequests(core: CoreV1Api, policy: PolicyV1Api): PodRequests {
     listPodsOnNode: (nodeName) =>
       asking(`listing pods on node ${nodeName}`, async () => {
         const fieldSelector = `spec.nodeName=${nodeName}`;
-        const pods = await listPages((page) => core.listPodForAllNamespaces({ fieldSelector, ...page }));
-        return pods.map(toPod);
+        return await listPages((page) => core.listPodForAllNamespaces({ fieldSelector, ...page }), toPod);
       }),
 
     listPodsByLabel: (namespace, { key, value }) =>
@@ -51,9 +51,9 @@ export function podRequests(core: CoreV1Api, policy: PolicyV1Api): PodRequests {
 
     listBudgetNames: (namespace, labels) =>
       asking(`listing disruption budgets in ${namespace}`, async () => {
-        const budgets = await listPages((page) => policy.listNamespacedPodDisruptionBudget({ namespace, ...page }));
-        const selecting = budgets.filter(({ spec }) => selects(spec?.selector, labels));
-        return selecting.map(({ metadata }) => metadata?.name ?? "");
+        const nameOf = ({ metadata, spec }: V1PodDisruptionBudget) =>
+          selects(spec?.selector, labels) ? (metadata?.name ?? "") : undefined;
+        return await listPages((page) => policy.listNamespacedPodDisruptionBudget({ namespace, ...page }), nameOf);
       }),
   };
 }

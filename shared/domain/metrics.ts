@@ -18,8 +18,10 @@ export const FENCING_METRICS = {
   reachable: "nodesReachableWithoutKubelet",
   /** 1 for each pass in which a brake kept it from acting: too many silent, or too many of a group under fencing. */
   heldByBrake: "fencingHeldByBrake",
-  /** 1 for each pass in which the Leases could not be read: until they can, nobody is watched. */
+  /** 1 for each pass in which Leases or observations could not be read: until they can, nobody is watched. */
   passesFailed: "fencingPassesFailed",
+  /** 1 for each instance, object or Node that could not be ended, and for each node whose step broke off with an error. */
+  stepsFailed: "fencingStepsFailed",
   /** 1 for each node whose pods were let go. One more dimension: `proof`, one of FENCING_PROOFS. */
   fenced: "nodesFenced",
 } as const;

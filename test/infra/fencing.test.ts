@@ -195,6 +195,10 @@ describe("it rings", () => {
     expect(watching(FENCING_METRICS.passesFailed)).toMatchObject([{ Threshold: 3, Period: 300 }]);
   });
 
+  test("when what it does about dead nodes fails again and again", () => {
+    expect(watching(FENCING_METRICS.stepsFailed)).toMatchObject([{ Threshold: 3, Period: 300 }]);
+  });
+
   test("when it hasn't run for five minutes, which is also when there is no data at all", () => {
     expect(watching("Invocations")).toMatchObject([
       { Threshold: 1, Period: 300, ComparisonOperator: "LessThanThreshold", TreatMissingData: "breaching" },
@@ -202,7 +206,8 @@ describe("it rings", () => {
   });
 
   test("when it fails or is throttled, as every function does", () => {
-    const own: readonly string[] = [FENCING_METRICS.heldByBrake, FENCING_METRICS.passesFailed];
+    const { heldByBrake, passesFailed, stepsFailed } = FENCING_METRICS;
+    const own: readonly string[] = [heldByBrake, passesFailed, stepsFailed];
     const ofLambda = ["Errors", "Invocations", "Throttles"];
     expect(ofFencing.map((one) => one.MetricName).sort()).toEqual([...ofLambda, ...own].sort());
   });

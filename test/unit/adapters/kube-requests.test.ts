@@ -1,5 +1,7 @@
 /** What the adapter sends, counted at the server: nothing twice, nothing in vain. */
 import { expect, test } from "vitest";
+import { asking } from "../../../shared/adapters/kube-answers.ts";
+import { listPages } from "../../../shared/adapters/kube-pages.ts";
 import { ClusterModel } from "../../fakes/kube-api/cluster-model.ts";
 import { memoryCluster } from "../../fakes/memory-cluster.ts";
 
@@ -39,9 +41,23 @@ test("no instance ids are no request", async () => {
   expect(cluster.counts.size).toBe(0);
 });
 
-test("a list without end is an error", async () => {
+test("a list is read to its end, page by page", async () => {
   const { model, cluster } = open();
-  for (let n = 0; n <= 10_000; n++) model.addPod({ name: `pod-${n}`, nodeName: "node-1" });
-  await expect(cluster.listPodsOnNode("node-1")).rejects.toThrow("more than 10000 items");
-  expect(cluster.counts.get("list pods")).toBe(20);
+  for (let n = 0; n < 1_100; n++) model.addNode({ name: `node-${n}` });
+  expect(await cluster.listNodes()).toHaveLength(1_100);
+  expect(cluster.counts.get("list nodes")).toBe(3);
+});
+
+test("a list without end is an error that says which list", async () => {
+  let pages = 0;
+  const endless = async () => {
+    pages += 1;
+    return { items: [], metadata: { _continue: "more" } };
+  };
+  const listing = asking("listing nodes", () => listPages(endless, (item) => item));
+  const because = "listing nodes: the list has more than 200000 items";
+  await expect(listing).rejects.toThrow(
+    expect.objectContaining({ name: "ClusterRefused", message: expect.stringContaining(because) }),
+  );
+  expect(pages).toBe(400);
 });

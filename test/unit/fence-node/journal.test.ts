@@ -76,6 +76,15 @@ describe("the metrics", () => {
     expect(written()).toContainEqual(expect.objectContaining({ fencingPassesFailed: 1 }));
   });
 
+  it.each([
+    { kind: "instance-not-ended", nodeName: "node-1", because: "StopInstances: UnauthorizedOperation" },
+    { kind: "deletion-failed", nodeName: "node-1", object: "pod default/web", because: "403" },
+    { kind: "step-failed", nodeName: "node-1", error: new Error("reading node node-1: 503") },
+  ] as const)("count $kind as a step that failed", (fact) => {
+    aJournal()(fact);
+    expect(written()).toContainEqual(expect.objectContaining({ fencingStepsFailed: 1 }));
+  });
+
   it("make no more series of a thousand nodes than of two", () => {
     const seriesOf = (nodes: number) => {
       forget();

@@ -123,7 +123,7 @@ describe("observations of a version that isn't known", () => {
     world.instances.put({ id: idOf(1), state: "terminated" });
     await runFor(world, 300);
     expect(world.model.configMaps.list()).toMatchObject([map]);
-    expect(world.facts.map(({ kind }) => kind)).toEqual(Array.from({ length: 5 }, () => "run-ended"));
+    expect(world.facts.map(({ kind }) => kind)).toEqual(Array.from({ length: 5 }, () => "pass-failed"));
     expect(traceOf(world.model, "node-1")).toEqual(NO_TRACE);
   });
 });
