@@ -3,11 +3,11 @@
  * only writes numbers here.
  */
 import type { Log } from "../log.ts";
+import { Problems } from "../problems.ts";
 import type { Posted } from "./act/post-events.ts";
 import type { Figures } from "./figures.ts";
 import type { Struck } from "./follow.ts";
 import type { PodsAnswer } from "./observe/list-pods.ts";
-import { Problems } from "./problems.ts";
 import { describeStrike, type StrikeReport } from "./report.ts";
 import type { FactsByPod, KernelKill, MemorySample, Shortage } from "./words.ts";
 

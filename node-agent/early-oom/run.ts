@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ApiServer, connectApiServer } from "../api-server.ts";
 import type { Log } from "../log.ts";
+import { OpsPages } from "../ops-pages.ts";
 import { askKernel } from "./act/ask-kernel.ts";
 import { endContainer } from "./act/end-container.ts";
 import { Keeping } from "./act/keep-events.ts";
@@ -21,7 +22,6 @@ import { listPods } from "./observe/list-pods.ts";
 import { openMemoryProbe } from "./observe/memory.ts";
 import { readNodeOomKills } from "./observe/node-oom-kills.ts";
 import { opsOf } from "./ops.ts";
-import { OpsPages } from "./ops-pages.ts";
 import { Pods } from "./pods.ts";
 import { testSelf } from "./self-test.ts";
 
@@ -90,7 +90,7 @@ export async function runEarlyOom(settings: Settings, log: Log): Promise<void> {
     eventsWaiting: () => posting.waiting,
     ...{ settled, now },
   });
-  const pages = new OpsPages(opsPort, pagePaths, journal);
+  const pages = new OpsPages({ port: opsPort, paths: pagePaths, problems: journal, log });
   await pages.turn();
   log("info", "early-oom watches", { ...settled(), opsPort: pages.port, layout: containers.layout });
 

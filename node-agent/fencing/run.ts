@@ -5,6 +5,8 @@ import type { FencingStatement } from "../../shared/domain/fencing-lease.ts";
 import { connectApiServer } from "../api-server.ts";
 import type { Log } from "../log.ts";
 import { reasonOf } from "../log.ts";
+import { OpsPages } from "../ops-pages.ts";
+import { Problems } from "../problems.ts";
 import { type Agent, createAgent } from "./agent.ts";
 import { countEvent, NO_COUNTS } from "./counts.ts";
 import { type CrashFile, crashFile } from "./crashes.ts";
@@ -13,7 +15,6 @@ import { createLeaseBook } from "./lease-book.ts";
 import { linuxWatchdog } from "./linux-watchdog.ts";
 import { pagesOf } from "./pages.ts";
 import { readNode } from "./read-node.ts";
-import { servePages } from "./serve-pages.ts";
 import { step } from "./state-machine.ts";
 import type { Claim } from "./words.ts";
 
@@ -22,6 +23,8 @@ const LOOK_EVERY_MS = 5_000;
 const READ_NODE_EVERY_MS = 15_000;
 /** For a crash file that couldn't be written. */
 const COUNT_AGAIN_MS = 60_000;
+/** Where another program has their port. */
+const PAGES_AGAIN_MS = 10_000;
 
 /** Starts, and goes on until a signal ends the process. */
 export async function runAgent(settings: AgentSettings, log: Log): Promise<void> {
@@ -55,7 +58,10 @@ export async function runAgent(settings: AgentSettings, log: Log): Promise<void>
   });
   const page = { settings: protocol, state: () => agent.state, counts: () => counts, lastTickMs: () => lastTickMs };
   log("info", "agent started", { node: nodeName, agent: identity, mode: protocol.rules.mode });
-  await servePages({ port: settings.opsPort, pages: pagesOf({ ...page, nowMs, nodeName, agent: identity }), log });
+  const paths = pagesOf({ ...page, nowMs, nodeName, agent: identity });
+  const pages = new OpsPages({ port: settings.opsPort, paths, problems: new Problems(log), log });
+  await pages.turn();
+  setInterval(() => void pages.turn(), PAGES_AGAIN_MS);
 
   for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => agent.happen({ kind: "termination asked" }));
   countCrashes(agent, crashes, log);

@@ -1,11 +1,9 @@
 /** What early-oom tells on loopback, and its settings. */
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { readSettings } from "../../../../node-agent/early-oom/env.ts";
 import type { Figures } from "../../../../node-agent/early-oom/figures.ts";
 import { Journal } from "../../../../node-agent/early-oom/journal.ts";
 import { opsOf } from "../../../../node-agent/early-oom/ops.ts";
-import { OpsPages } from "../../../../node-agent/early-oom/ops-pages.ts";
-import { serveOps } from "../../../../node-agent/ops-server.ts";
 import { aSample, noPressure } from "./fixtures/memory.ts";
 import { aContainerTook, aReport } from "./fixtures/reports.ts";
 
@@ -153,21 +151,4 @@ describe("the settings", () => {
     );
     expect(() => readSettings({ ...pod, API_SERVER: "http://10.0.0.1" }, false)).toThrow(/begins with https/);
   });
-});
-
-test("while another program has the port of its pages, early-oom goes on, says so once and tries again", async () => {
-  const other = await serveOps(0, {});
-  const lines: string[] = [];
-  const journal = new Journal((_level, message) => lines.push(message));
-  const pages = new OpsPages(other.port, { "/healthz": () => ({ status: 200, body: "ok\n" }) }, journal);
-  onTestFinished(() => pages.close());
-  await pages.turn();
-  await pages.turn();
-  expect(pages.port).toBe(undefined);
-  expect(journal.figures.problems).toEqual([expect.stringMatching(/^serving the pages on port \d+: .*EADDRINUSE/)]);
-  other.close();
-  await pages.turn();
-  const answer = await fetch(`http://127.0.0.1:${pages.port}/healthz`, { signal: AbortSignal.timeout(5_000) });
-  expect(await answer.text()).toBe("ok\n");
-  expect(lines).toEqual(["problem found", "problem gone"]);
 });

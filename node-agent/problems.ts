@@ -1,5 +1,5 @@
 /** What is wrong with the agent itself, by what it is about: said when it comes and when it goes, not in between. */
-import type { Log } from "../log.ts";
+import type { Log } from "./log.ts";
 
 export class Problems {
   readonly #log: Log;
