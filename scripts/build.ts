@@ -74,7 +74,7 @@ export async function buildBundle(program: Program, { sourcemap = false }: Build
     platform: "node",
     target: "node24",
     format,
-    // The EC2 client is loaded with `await import()`, only when a node is unknown: it must stay a file of its own.
+    // The EC2 client is loaded with `await import()`, by the few runs that ask EC2: it must stay a file of its own.
     splitting: format === "esm",
     // The SDK's ES modules, which can be shaken, before its CommonJS.
     mainFields: ["module", "main"],

@@ -14,7 +14,7 @@ export function sizesOf(outputs: Metafile["outputs"], entry: string): BundleSize
     startBytes: bytesOf(outputs, filesAtStart(outputs, entry)),
     totalBytes: bytesOf(
       outputs,
-      Object.keys(outputs).filter((path) => path.endsWith(".mjs")),
+      Object.keys(outputs).filter((path) => !path.endsWith(".map")),
     ),
   };
 }

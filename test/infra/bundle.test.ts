@@ -8,13 +8,13 @@ import { buildBundle } from "../../scripts/build.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
-describe("the bundle of drain-node", async () => {
+describe.each(["drain-node", "fence-node"])("the bundle of %s", async (name) => {
   const folder = await mkdtempDisposable(join(tmpdir(), "nodekeeper-build-test-"));
   const bundle = await buildBundle({
-    name: "drain-node",
-    entry: join(ROOT, "functions/drain-node/handler.ts"),
+    name,
+    entry: join(ROOT, `functions/${name}/handler.ts`),
     file: "handler",
-    directory: join(folder.path, "drain-node"),
+    directory: join(folder.path, name),
   });
   const text = (path: string) => readFileSync(join(bundle.directory, path), "utf8");
   afterAll(() => folder.remove());
@@ -24,7 +24,7 @@ describe("the bundle of drain-node", async () => {
     expect(bundle.startBytes).toBeLessThanOrEqual(1_700_000);
   });
 
-  test("keeps the EC2 client out of the start: it is needed only for instances without a node", () => {
+  test("keeps the EC2 client out of the start: few runs ask EC2", () => {
     expect(bundle.totalBytes - bundle.startBytes).toBeGreaterThan(500_000);
     const chunks = readdirSync(join(bundle.directory, "chunks"));
     expect(chunks.some((chunk) => text(`chunks/${chunk}`).includes("RunInstances"))).toBe(true);
@@ -38,6 +38,22 @@ describe("the bundle of drain-node", async () => {
   test("holds no trace of the machine that built it", () => {
     expect(text("handler.mjs").includes(ROOT)).toBe(false);
   });
+});
+
+test("an agent is one file, and counted whole", async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), "nodekeeper-build-test-"));
+  const bundle = await buildBundle({
+    name: "fencing-agent",
+    entry: join(ROOT, "node-agent/fencing/main.ts"),
+    file: "main",
+    format: "cjs",
+    directory: join(folder.path, "fencing-agent"),
+  });
+  expect(readdirSync(bundle.directory)).toEqual(["main.cjs"]);
+  const { size } = statSync(bundle.entry);
+  expect([bundle.startBytes, bundle.totalBytes]).toEqual([size, size]);
+  // Every byte is in memory on every node.
+  expect(size).toBeLessThanOrEqual(100_000);
 });
 
 test("the same source gives the same bytes, wherever it is built to", async () => {
