@@ -15,10 +15,11 @@ export type Suspicion =
 /** Three renewals of a kubelet that didn't come. */
 const SILENT_SECONDS = 30;
 /**
- * A suspicion is confirmed by a look at least so much later. A node that is cut off for up to 75 s then keeps no trace:
- * its last renewal may be 5 s older, and then 60 s + 20 s of silence end after its return.
+ * A suspicion is confirmed by a look at least so much later: the second one, where looks are 15 s apart. A node that is
+ * cut off for up to 75 s then keeps no trace: its last renewal was up to 5 s before, and the next one, which may wait
+ * 5 s for its turn and 5 s for an answer, is there before 60 s + 30 s of silence are over.
  */
-const CONFIRM_SECONDS = 20;
+const CONFIRM_SECONDS = 30;
 
 /** @param observedAt of the last observation, which `silence` includes. */
 export function decideSuspicion(
