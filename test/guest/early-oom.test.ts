@@ -1,7 +1,6 @@
 /** early-oom on a real kernel without swap: who dies when memory ends, and that it is not the kernel that chooses. */
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { describeReal } from "../rig/real-parts.ts";
-import { waitUntil } from "../rig/wait.ts";
 import { cgroupOf, FORK_BOMB_FILE, hogCommand } from "../support/guest/memory-load.ts";
 import { KERNEL_KILLS, MEMORY_LIFE_MILLISECONDS } from "../support/guest/memory-node.ts";
 import { type MemorySuite, startMemorySuite } from "../support/guest/memory-suite.ts";
@@ -31,7 +30,7 @@ describeReal("a node with early-oom", ["control plane", "guest"], () => {
       untilAvailableMib: 0.03 * totalMib,
     });
     const isFull = async () => (await node.availableMib()) < 0.031 * totalMib;
-    await waitUntil("97 % of memory are taken", isFull, { withinMilliseconds: 200_000 });
+    await node.waitUntil("97 % of memory are taken", isFull, 200_000);
     await pause(180_000);
     expect(await node.availableMib()).toBeLessThan(0.045 * totalMib);
     expect(node.log().map(({ message }) => message)).not.toContain("strike");
@@ -56,7 +55,7 @@ describeReal("a node with early-oom", ["control plane", "guest"], () => {
     expect(await node.processesOf("leaker")).toBe(0);
 
     const isTold = async () => (await suite.cluster.events(node.pod("leaker"), "EarlyOomKilled")).length > 0;
-    await waitUntil("an Event is on the pod", isTold, { withinMilliseconds: 30_000 });
+    await node.waitUntil("an Event is on the pod", isTold, 30_000);
     const [event] = await suite.cluster.events(node.pod("leaker"), "EarlyOomKilled");
     // The child that leaked and the shell above it, both by name.
     expect(event).toMatch(/Killed container main of pod default\/leak-leaker as a whole \(\d+ sh, \d+ MainThread\)/);
@@ -78,7 +77,7 @@ describeReal("a node with early-oom", ["control plane", "guest"], () => {
     await node.guest.run("truncate -s 3G /tmp/disk && losetup /dev/loop0 /tmp/disk");
     await node.runIn("reader", "exec 3</dev/loop0; while :; do cat /dev/loop0 >/dev/null; done");
     const isCached = async () => Number((await node.guest.run("free -m | awk '/^Mem/ { print $4 }'")).output) < 60;
-    await waitUntil("free memory is used up by the cache", isCached, { withinMilliseconds: 120_000 });
+    await node.waitUntil("free memory is used up by the cache", isCached, 120_000);
     await pause(20_000);
     expect(node.log().map(({ message }) => message)).not.toContain("strike");
     expect(await node.processesOf("reader")).toBeGreaterThan(0);
@@ -91,7 +90,7 @@ describeReal("a node with early-oom", ["control plane", "guest"], () => {
     });
     await node.hog("bystander", { upToMib: 250, mibPerSecond: 100 });
     const isTaken = async () => (await node.availableMib()) < 250;
-    await waitUntil("the bystander has its memory", isTaken, { withinMilliseconds: 60_000 });
+    await node.waitUntil("the bystander has its memory", isTaken, 60_000);
     await node.guest.run(`echo ${MAX_PROCESSES} >${cgroupOf(node.pod("bomb"))}/pids.max`);
     await node.runIn("bomb", `sh ${FORK_BOMB_FILE}`);
     const strike = await node.waitForLog("strike");

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FencingStatement } from "../../../shared/domain/fencing-lease.ts";
 import type { CommandResult } from "../../rig/guest/command-line.ts";
 import { type Guest, startGuest } from "../../rig/guest/start-guest.ts";
-import { tailOf } from "../../rig/guest/until.ts";
 import { waitUntil } from "../../rig/wait.ts";
 import type { FencingCluster, Says } from "./fencing-cluster.ts";
 import { type Front, startFront } from "./fencing-front.ts";
+import { explained, type LogLine, logOf, succeed } from "./guest-agent.ts";
 
 /** Twice G + interval: the agent takes no shorter dog. */
 export const W_SECONDS = 10;
@@ -63,8 +63,8 @@ export interface FencingNode extends AsyncDisposable {
   /** The subcommand, run in the guest; again where the agent was too busy to answer it. */
   status(): Promise<CommandResult>;
   /** What agents logged so far, oldest first. */
-  log(): readonly Readonly<Record<string, unknown>>[];
-  waitForLog(facts: Readonly<Record<string, unknown>>): Promise<void>;
+  log(): readonly LogLine[];
+  waitForLog(facts: LogLine): Promise<void>;
   waitForLease(says: Says): Promise<FencingStatement>;
   waitForDog(state: "active" | "inactive"): Promise<void>;
   /** Lets so many seconds of the guest go by. @throws if it doesn't live through them. */
@@ -95,7 +95,7 @@ export async function startFencingNode(start: FencingNodeStart): Promise<Fencing
   );
   const running = onFailure.move();
 
-  const log = () => linesOf(guest.console);
+  const log = () => logOf(guest);
   return {
     ...{ guest, front, log },
     async startAgent(more = {}) {
@@ -162,21 +162,6 @@ const assignments = (settings: Settings) =>
     .map(([key, value]) => `${key}='${value}'`)
     .join(" ");
 
-async function succeed(guest: Guest, command: string): Promise<void> {
-  const { exitCode, output } = await guest.run(command);
-  if (exitCode !== 0) throw new Error(`running "${command}" in the guest: ${output}`);
-}
-
-/** What the agent logged is on the console: a test that waits for it in vain says why. */
-async function explained<T>(guest: Guest, waiting: Promise<T>): Promise<T> {
-  try {
-    return await waiting;
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`${reason}; ${tailOf(guest.console)}`, { cause });
-  }
-}
-
 async function askStatus(guest: Guest): Promise<CommandResult> {
   let result: CommandResult | undefined;
   for (let tries = 0; tries < STATUS_TRIES && (result === undefined || result.exitCode === NO_ANSWER); tries += 1)
@@ -189,13 +174,6 @@ async function dogState(guest: Guest): Promise<string> {
   return (await guest.run("cat /sys/class/watchdog/watchdog0/state")).output.trim();
 }
 
-function linesOf(console: string): readonly Readonly<Record<string, unknown>>[] {
-  return console
-    .split("\n")
-    .filter((line) => line.startsWith("{") && line.endsWith("}"))
-    .map((line) => JSON.parse(line));
-}
-
-function holds(line: Readonly<Record<string, unknown>>, facts: Readonly<Record<string, unknown>>): boolean {
+function holds(line: LogLine, facts: LogLine): boolean {
   return Object.entries(facts).every(([key, value]) => line[key] === value);
 }

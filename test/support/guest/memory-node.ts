@@ -1,6 +1,7 @@
 /** A node whose memory may end: a guest without swap, with the early-oom that ships, and containers in cgroups. */
 import { type Guest, startGuest } from "../../rig/guest/start-guest.ts";
 import { waitUntil } from "../../rig/wait.ts";
+import { explained, type LogLine, logOf, succeed } from "./guest-agent.ts";
 import type { MemoryCluster, MemoryPod, PodWish } from "./memory-cluster.ts";
 import { cgroupOf, FORK_BOMB, FORK_BOMB_FILE, HOG, HOG_FILE, type Hog, hogCommand, makeCgroup } from "./memory-load.ts";
 
@@ -9,8 +10,6 @@ export const MEMORY_LIFE_MILLISECONDS = 500_000;
 export const KERNEL_KILLS = /Out of memory: Killed process|oom-kill:/;
 const MEMORY_MEGABYTES = 768;
 const LOG_MILLISECONDS = 90_000;
-
-type Facts = Readonly<Record<string, unknown>>;
 
 export interface MemoryNodeStart<Name extends string> {
   readonly cluster: MemoryCluster;
@@ -38,9 +37,11 @@ export interface MemoryNode<Name extends string> extends AsyncDisposable {
   /** Processes that the kernel's own killer took, as the node and as each cgroup counts them: 0 if there were none. */
   kernelKills(): Promise<number>;
   availableMib(): Promise<number>;
-  log(): readonly Facts[];
+  /** Where it waits in vain, the error ends with the console. */
+  waitUntil(what: string, holds: () => Promise<boolean>, withinMilliseconds: number): Promise<void>;
+  log(): readonly LogLine[];
   /** Resolves with the first line that has this message, or with the `nth`. */
-  waitForLog(message: string, nth?: number): Promise<Facts>;
+  waitForLog(message: string, nth?: number): Promise<LogLine>;
   metrics(): Promise<string>;
 }
 
@@ -95,7 +96,7 @@ export async function startMemoryNode<Name extends string>(start: MemoryNodeStar
   for (const pod of [ownPod, ...Object.values(pods)]) await succeed(guest, makeCgroup(pod));
   await succeed(guest, "sh /agent/run </dev/null &");
 
-  const log = () => linesOf(guest.console);
+  const log = () => logOf(guest);
   const node = {
     guest,
     ownPod,
@@ -123,34 +124,16 @@ export async function startMemoryNode<Name extends string>(start: MemoryNodeStar
       const { output } = await guest.run("grep MemAvailable /proc/meminfo");
       return Number(output.split(/ +/)[1]) / 1024;
     },
+    waitUntil: (what: string, holds: () => Promise<boolean>, withinMilliseconds: number) =>
+      explained(guest, waitUntil(what, holds, { withinMilliseconds })),
     async waitForLog(message: string, nth = 1) {
-      let line: Facts | undefined;
-      const isThere = () => {
-        line = log().filter((each) => each.message === message)[nth - 1];
-        return line !== undefined;
-      };
-      try {
-        await waitUntil(`the agent logs "${message}"`, isThere, { withinMilliseconds: LOG_MILLISECONDS });
-      } catch (cause) {
-        throw new Error(`waiting for "${message}"; the console ends ${guest.console.slice(-3000)}`, { cause });
-      }
-      return line ?? {};
+      const find = () => log().filter((each) => each.message === message)[nth - 1];
+      await node.waitUntil(`the agent logs "${message}"`, async () => find() !== undefined, LOG_MILLISECONDS);
+      return find() ?? {};
     },
     metrics: async () => (await guest.run("wget -q -O - http://127.0.0.1:9808/metrics")).output,
   };
   await node.waitForLog("early-oom watches");
   const running = onFailure.move();
   return { ...node, [Symbol.asyncDispose]: () => running.disposeAsync() };
-}
-
-async function succeed(guest: Guest, command: string): Promise<void> {
-  const { exitCode, output } = await guest.run(command);
-  if (exitCode !== 0) throw new Error(`running "${command}" in the guest: ${output}`);
-}
-
-function linesOf(console: string): readonly Facts[] {
-  return console
-    .split("\n")
-    .filter((line) => line.startsWith("{") && line.endsWith("}"))
-    .map((line) => JSON.parse(line));
 }
