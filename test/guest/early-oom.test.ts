@@ -22,15 +22,15 @@ describeReal("a node with early-oom", ["control plane", "guest"], () => {
   it.concurrent("leaves anonymous load alone that is steady for three minutes at 97 % of memory", async () => {
     await using node = await suite.startNode({ name: "steady", pods: { full: { requestMib: 50 } } });
     const totalMib = Number((await node.guest.run("grep MemTotal /proc/meminfo")).output.split(/ +/)[1]) / 1024;
-    // Slowly across the line of 5 %: what falls fast there is what the rule is for.
+    // So slowly across the line of 5 %, and from so far above it, that a step of somebody else's beside it is no leak yet.
     await node.hog("full", {
       upToMib: 2_000,
-      mibPerSecond: 40,
-      slowBelowMib: 0.055 * totalMib,
+      mibPerSecond: 20,
+      slowBelowMib: 0.065 * totalMib,
       untilAvailableMib: 0.03 * totalMib,
     });
     const isFull = async () => (await node.availableMib()) < 0.031 * totalMib;
-    await node.waitUntil("97 % of memory are taken", isFull, 200_000);
+    await node.waitUntil("97 % of memory are taken", isFull, 240_000);
     await pause(180_000);
     expect(await node.availableMib()).toBeLessThan(0.045 * totalMib);
     expect(node.log().map(({ message }) => message)).not.toContain("strike");

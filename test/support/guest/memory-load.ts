@@ -31,7 +31,9 @@ setInterval(() => {
 
 /** A shell command that is the hog, as a child of the shell that it is given to. */
 export function hogCommand({ upToMib, mibPerSecond, untilAvailableMib = 0, slowBelowMib = 0, oomScoreAdj = 0 }: Hog) {
-  const run = ["node", HOG_FILE, upToMib, mibPerSecond, untilAvailableMib, slowBelowMib].join(" ");
+  // Its own garbage is collected before it is a step of megabytes.
+  const numbers = [upToMib, mibPerSecond, untilAvailableMib, slowBelowMib].join(" ");
+  const run = `node --max-semi-space-size=1 ${HOG_FILE} ${numbers}`;
   return `echo ${oomScoreAdj} >/proc/self/oom_score_adj; ${run}; true`;
 }
 
